@@ -1,4 +1,4 @@
-"""Cards as small integers: `rank * 4 + suit`, ranks ace to king, suits ♣ ♦ ♥ ♠, so that all packs share one numbering."""
+"""Cards as small integers: `rank * 4 + suit`, ranks ace to king, suits ♣ ♦ ♥ ♠; all packs share the numbering."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Empty(StrEnum):
     KING = "king"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
     """One game, as data.
 
@@ -54,6 +54,10 @@ class Variant:
     empty: Empty = Empty.ANY
     reserve: int = 0
 
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        # A row stays one object also in a worker process, so that rows compare by identity.
+        return find_variant, (self.id,)
+
     @cached_property
     def pack(self) -> bytes:
         """The cards in home order, within a rank ♣ ♦ ♥ ♠: the order from which deals are drawn."""
@@ -73,9 +77,7 @@ class Variant:
     def home_index(self) -> bytes:
         """For each card how many of its suit go home before it; cards outside the pack have 64."""
         pack = set(self.pack)
-        return bytes(
-            self.home_order.index(name[0]) if card in pack else 64 for card, name in enumerate(CARD_NAMES)
-        )
+        return bytes(self.home_order.index(name[0]) if card in pack else 64 for card, name in enumerate(CARD_NAMES))
 
     @cached_property
     def fits(self) -> frozenset[int]:
