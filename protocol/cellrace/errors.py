@@ -5,6 +5,7 @@
     ├── UnknownVariant          there is no such game                                    not_found
     ├── UnknownDeal             the number names no deal                                 bad_message
     ├── IllegalMove             the rules of the game say no                             illegal_move
+    ├── BadMessage              a frame that is no message                               bad_message
     └── Refused                 a request that cannot be carried out                     its own `code`
 
 Each error's text is a sentence for a person; programs use `code` and the fields.
@@ -100,3 +101,111 @@ class IllegalMove(CellraceError):
         self.reason = reason
         self.move = move
         self.index = index
+
+
+class ErrorCode(StrEnum):
+    """What an `error` says, for programs (protocol, sections 1 to 6)."""
+
+    HELLO_FIRST = "hello_first"
+    BAD_MESSAGE = "bad_message"
+    RATE_LIMITED = "rate_limited"
+    RETRY_LATER = "retry_later"
+    NO_SUCH_RACE = "no_such_race"
+    NOT_FOUND = "not_found"
+    BAD_NAME = "bad_name"
+    NAME_TAKEN = "name_taken"
+    BAD_TOKEN = "bad_token"  # noqa: S105 - a code, no secret
+    BANNED = "banned"
+    ALREADY_HELLO = "already_hello"
+    BAD_SETTINGS = "bad_settings"
+    RACE_FULL = "race_full"
+    ALREADY_STARTED = "already_started"
+    BOTS_NOT_ALLOWED = "bots_not_allowed"
+    NOT_ENTRANT = "not_entrant"
+    NOT_HOST = "not_host"
+    TOO_FEW = "too_few"
+    NOT_STARTED = "not_started"
+    NOT_RUNNING = "not_running"
+    ALREADY_DONE = "already_done"
+    NOT_ALLOWED = "not_allowed"
+    NOT_OVER = "not_over"
+    ALREADY_QUEUED = "already_queued"
+    STALE = "stale"
+    ILLEGAL_MOVE = "illegal_move"
+    ALREADY_ATTEMPTED = "already_attempted"
+    TOO_EARLY = "too_early"
+    INTERNAL = "internal"
+
+
+ERROR_SENTENCES: dict[ErrorCode, str] = {
+    ErrorCode.HELLO_FIRST: "Say hello first; it is the first message of each connection.",
+    ErrorCode.BAD_MESSAGE: "That is no message of this protocol.",
+    ErrorCode.RATE_LIMITED: "Too many messages; this one was not carried out.",
+    ErrorCode.RETRY_LATER: "The store is in trouble and the outcome is unknown; repeat this request unchanged.",
+    ErrorCode.NO_SUCH_RACE: "There is no such race.",
+    ErrorCode.NOT_FOUND: "There is no such game, board, date or player.",
+    ErrorCode.BAD_NAME: "A name has 2 to 20 characters, without control, bidirectional or invisible ones.",
+    ErrorCode.NAME_TAKEN: "Another player has this name.",
+    ErrorCode.BAD_TOKEN: "This token belongs to no player.",
+    ErrorCode.BANNED: "This player is banned.",
+    ErrorCode.ALREADY_HELLO: "This connection has said hello already.",
+    ErrorCode.BAD_SETTINGS: "These settings cannot be raced with.",
+    ErrorCode.RACE_FULL: "The race has no free seat.",
+    ErrorCode.ALREADY_STARTED: "The race is not open any more.",
+    ErrorCode.BOTS_NOT_ALLOWED: "This race is for people only.",
+    ErrorCode.NOT_ENTRANT: "That player is no entrant of this race.",
+    ErrorCode.NOT_HOST: "Only the host of the race may do this.",
+    ErrorCode.TOO_FEW: "Too few entrants are ready.",
+    ErrorCode.NOT_STARTED: "The race has not started yet.",
+    ErrorCode.NOT_RUNNING: "The race is not running any more.",
+    ErrorCode.ALREADY_DONE: "Your game in this race is done.",
+    ErrorCode.NOT_ALLOWED: "You may not see this.",
+    ErrorCode.NOT_OVER: "The race is not over yet.",
+    ErrorCode.ALREADY_QUEUED: "You are waiting in a queue already.",
+    ErrorCode.STALE: "The game has another number of log entries than you said; sync and try again.",
+    ErrorCode.ILLEGAL_MOVE: "The rules of the game forbid this move.",
+    ErrorCode.ALREADY_ATTEMPTED: "You have used today's attempt.",
+    ErrorCode.TOO_EARLY: "This is still a secret; ask again later.",
+    ErrorCode.INTERNAL: "The server made a mistake; it is not your fault.",
+}
+
+
+class BadMessage(CellraceError):
+    """A frame that is no message: it does not decode, or its type or one of its fields is not as it must be.
+
+    `field` is the top-level field to blame, where there is one; `re` the request's id, where it could be read.
+    """
+
+    code = "bad_message"
+
+    def __init__(self, sentence: str, field: str | None = None, re: str | int | None = None) -> None:
+        super().__init__(sentence)
+        self.field = field
+        self.re = re
+
+
+class Refused(CellraceError):
+    """A request that is understood and not carried out; the fields are those of the wire's `error`."""
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        sentence: str | None = None,
+        *,
+        field: str | None = None,
+        retry_after: int | None = None,
+        index: int | None = None,
+        move: str | None = None,
+        reason: Reason | None = None,
+        seq: int | None = None,
+        race: str | None = None,
+    ) -> None:
+        super().__init__(sentence or (REASON_SENTENCES[reason] if reason else ERROR_SENTENCES[code]))
+        self.code: str = code
+        self.field = field
+        self.retry_after = retry_after
+        self.index = index
+        self.move = move
+        self.reason = reason
+        self.seq = seq
+        self.race = race
