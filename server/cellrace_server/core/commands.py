@@ -1,0 +1,256 @@
+"""What may be asked of a race and what comes of it: `decide` turns a command into facts, or refuses.
+
+Time is an argument; nothing is changed. Which command is allowed in which state is the table ALLOWED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias, assert_never
+
+from msgspec import Struct
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import CancelReason, Ends, EntrantStatus, LeftReason, Player, RaceKind, RaceState
+from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, ReadySet, Tally
+from cellrace_server.core.race import (
+    IDLE_CANCEL,
+    LATE_COMMITS,
+    OFFLINE_REMOVAL,
+    Entrant,
+    Race,
+    all_ready,
+    apply,
+    someone_won,
+    standings,
+    starters,
+)
+
+
+class Join(Struct, frozen=True):
+    """A player wants to race."""
+
+    player: Player
+
+
+class Leave(Struct, frozen=True):
+    """An entrant goes; from the countdown on this is a forfeit."""
+
+    player: str
+    tally: Tally = Tally()
+
+
+class SetReady(Struct, frozen=True):
+    """An entrant is ready, or not any more."""
+
+    player: str
+    ready: bool
+
+
+class Start(Struct, frozen=True):
+    """The host starts with those who are ready; the commitment is of the deal drawn for them."""
+
+    player: str
+    commitment: str
+
+
+class Kick(Struct, frozen=True):
+    """The host removes an entrant."""
+
+    player: str
+    target: str
+
+
+class Concede(Struct, frozen=True):
+    """An entrant stops playing, to be ranked by cards home."""
+
+    player: str
+    tally: Tally
+
+
+class Forfeit(Struct, frozen=True):
+    """An entrant gives the race up."""
+
+    player: str
+    tally: Tally
+
+
+class Begin(Struct, frozen=True):
+    """All are ready and a deal has been drawn."""
+
+    commitment: str
+
+
+class Delay(Struct, frozen=True):
+    """All are ready, but there is no deal for them."""
+
+
+class Wake(Struct, frozen=True):
+    """Time has passed: who has been without a connection since when, and how far each game has come."""
+
+    absent: Mapping[str, int]
+    tallies: Mapping[str, Tally]
+
+
+Command: TypeAlias = Join | Leave | SetReady | Start | Kick | Concede | Forfeit | Begin | Delay | Wake
+
+_OPEN, _COUNTDOWN, _RUNNING = RaceState.OPEN, RaceState.COUNTDOWN, RaceState.RUNNING
+_OVER, _CANCELLED = RaceState.OVER, RaceState.CANCELLED
+_STARTED, _NOT_STARTED = ErrorCode.ALREADY_STARTED, ErrorCode.NOT_STARTED
+_NOT_RUNNING, _DONE = ErrorCode.NOT_RUNNING, ErrorCode.ALREADY_DONE
+
+ALLOWED: dict[type[Command], dict[RaceState, ErrorCode | None]] = {
+    # fmt: off
+    #          open                countdown                running         over             cancelled
+    Join: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Leave: {_OPEN: None, _COUNTDOWN: None, _RUNNING: None, _OVER: None, _CANCELLED: None},
+    SetReady: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Start: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Kick: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Concede: {_OPEN: _NOT_STARTED, _COUNTDOWN: _NOT_STARTED, _RUNNING: None, _OVER: _DONE, _CANCELLED: _NOT_RUNNING},
+    Forfeit: {_OPEN: _NOT_STARTED, _COUNTDOWN: _NOT_STARTED, _RUNNING: None, _OVER: _DONE, _CANCELLED: _NOT_RUNNING},
+    Begin: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Delay: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
+    Wake: {_OPEN: None, _COUNTDOWN: None, _RUNNING: None, _OVER: None, _CANCELLED: None},
+    # fmt: on
+}
+"""Which command is allowed in which state, or the code that refuses it."""
+
+
+def decide(race: Race, command: Command, now: int) -> list[Fact]:
+    """What a command makes true, possibly nothing; changes nothing itself.
+
+    Raises Refused. Asking again for what already holds is no error.
+    """
+    match command:
+        case Join() if race.entrant(command.player.id) is not None:
+            return []
+        case Leave() | SetReady() | Concede() | Forfeit() if race.entrant(command.player) is None:
+            raise Refused(ErrorCode.NOT_ENTRANT)
+        case Start() | Kick() if command.player != race.host or race.entrant(command.player) is None:
+            raise Refused(ErrorCode.NOT_HOST)
+    if code := ALLOWED[type(command)][race.state(now)]:
+        raise Refused(code)
+    match command:
+        case Join():
+            return _join(race, command.player)
+        case Leave():
+            return _leave(race, command, now)
+        case SetReady():
+            entrant = race.entrant(command.player)
+            assert entrant is not None
+            return [] if entrant.ready == command.ready else [ReadySet(command.player, command.ready)]
+        case Start():
+            return _start(race, command.commitment, now)
+        case Kick():
+            if race.entrant(command.target) is None:
+                raise Refused(ErrorCode.NOT_FOUND)
+            return _settled(race, [Left(command.target, LeftReason.KICKED)], now)
+        case Concede():
+            return _stop(race, command.player, EntrantStatus.CONCEDED, command.tally, now)
+        case Forfeit():
+            return _stop(race, command.player, EntrantStatus.FORFEITED, command.tally, now)
+        case Begin():
+            return [_countdown(race, command.commitment, now)] if all_ready(race) else []
+        case Delay():
+            return [ReadySet(entrant.player.id, False) for entrant in race.entrants if entrant.ready]
+        case Wake():
+            return _wake(race, command, now)
+        case _:
+            assert_never(command)
+
+
+def _join(race: Race, player: Player) -> list[Fact]:
+    if player.bot and not race.settings.bots:
+        raise Refused(ErrorCode.BOTS_NOT_ALLOWED)
+    if len(race.entrants) >= race.settings.seats:
+        raise Refused(ErrorCode.RACE_FULL)
+    return [Joined(player)]
+
+
+def _leave(race: Race, command: Leave, now: int) -> list[Fact]:
+    match race.state(now):
+        case RaceState.OPEN:
+            return _settled(race, [Left(command.player, LeftReason.LEFT)], now)
+        case RaceState.COUNTDOWN | RaceState.RUNNING:
+            entrant = race.entrant(command.player)
+            if entrant is None or entrant.done is not None:
+                return []
+            return _stop(race, command.player, EntrantStatus.FORFEITED, command.tally, now)
+        case RaceState.OVER | RaceState.CANCELLED:
+            return []
+
+
+def _start(race: Race, commitment: str, now: int) -> list[Fact]:
+    if len(starters(race)) < race.quorum:
+        raise Refused(ErrorCode.TOO_FEW)
+    removed: list[Fact] = [Left(e.player.id, LeftReason.NOT_READY) for e in race.entrants if not e.ready]
+    return [*removed, _countdown(race, commitment, now)]
+
+
+def _countdown(race: Race, commitment: str, now: int) -> CountdownBegan:
+    return CountdownBegan(now + race.settings.countdown * 1000, commitment)
+
+
+def _stop(race: Race, player: str, status: EntrantStatus, tally: Tally, now: int) -> list[Fact]:
+    entrant = race.entrant(player)
+    assert entrant is not None
+    if entrant.done is not None:
+        raise Refused(ErrorCode.ALREADY_DONE)
+    return _settled(race, [Done(player, status, tally)], now)
+
+
+def _wake(race: Race, command: Wake, now: int) -> list[Fact]:
+    facts: list[Fact] = []
+    match race.state(now):
+        case RaceState.OPEN:
+            for entrant in race.entrants:
+                gone_at = command.absent.get(entrant.player.id)
+                if gone_at is not None and now >= gone_at + OFFLINE_REMOVAL:
+                    facts.append(Left(entrant.player.id, LeftReason.OFFLINE))
+            if not facts and now >= race.changed_at + IDLE_CANCEL:
+                return [Cancelled(CancelReason.UNCHANGED)]
+        case RaceState.RUNNING:
+            for entrant in race.entrants:
+                status = _fate(race, entrant, command.absent, now)
+                if status is not None:
+                    tally = command.tallies.get(entrant.player.id, Tally())
+                    facts.append(Done(entrant.player.id, status, tally))
+        case RaceState.COUNTDOWN | RaceState.OVER | RaceState.CANCELLED:
+            pass
+    return _settled(race, facts, now)
+
+
+def _fate(race: Race, entrant: Entrant, absent: Mapping[str, int], now: int) -> EntrantStatus | None:
+    """How the game of an entrant who still plays has ended by `now`, if it has."""
+    assert race.start_at is not None
+    assert race.limit_at is not None
+    if entrant.done is not None:
+        return None
+    if race.settings.ends is Ends.FIRST_WIN and someone_won(race):
+        return EntrantStatus.TIMED_OUT
+    if now >= race.limit_at + LATE_COMMITS:
+        return EntrantStatus.TIMED_OUT
+    gone_at = absent.get(entrant.player.id)
+    if gone_at is not None and race.kind is RaceKind.RACE:
+        if now >= max(gone_at, race.start_at) + race.settings.grace * 1000:
+            return EntrantStatus.ABANDONED
+    return None
+
+
+def _settled(race: Race, facts: list[Fact], now: int) -> list[Fact]:
+    """The facts, and the end of the race where they leave nothing to wait for."""
+    after = race
+    for fact in facts:
+        after = apply(after, fact, now)
+    if after.ended:
+        return facts
+    match after.state(now):
+        case RaceState.OPEN:
+            return facts if after.entrants else [*facts, Cancelled(CancelReason.EMPTY)]
+        case RaceState.COUNTDOWN:
+            return [*facts, Cancelled(CancelReason.ALL_FORFEITED)] if all(e.done for e in after.entrants) else facts
+        case RaceState.RUNNING:
+            return [*facts, Over(standings(after))] if all(e.done for e in after.entrants) else facts
+        case RaceState.OVER | RaceState.CANCELLED:
+            return facts

@@ -1,0 +1,62 @@
+"""Who came where (protocol, section 4, Standings)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec import Struct
+
+from cellrace.messages import EntrantStatus, Player, Standing
+
+LATENCY_CAP = 250
+"""How much of a winner's round trip is taken off the time at most, ms."""
+
+
+class Finish(Struct, frozen=True):
+    """How one entrant's game ended; `raw` (ms from the start to the winning move's arrival) is for winners only."""
+
+    player: Player
+    status: EntrantStatus
+    home: int
+    moves: int
+    undos: int
+    raw: int | None = None
+    latency: int = 0
+
+    @property
+    def time(self) -> int | None:
+        """The winner's time, ms: `raw` less the latency, never below 0."""
+        return None if self.raw is None else max(0, self.raw - min(self.latency, LATENCY_CAP))
+
+
+def _order(finish: Finish) -> tuple[int, int]:
+    match finish.status:
+        case EntrantStatus.WON:
+            return 0, finish.time or 0
+        case EntrantStatus.CONCEDED | EntrantStatus.TIMED_OUT:
+            return 1, -finish.home
+        case EntrantStatus.FORFEITED | EntrantStatus.ABANDONED:
+            return 2, -finish.home
+        case EntrantStatus.JOINED | EntrantStatus.READY | EntrantStatus.PLAYING:
+            raise AssertionError("only those who are done are ranked")
+        case _:
+            assert_never(finish.status)
+
+
+def rank(finishes: tuple[Finish, ...]) -> tuple[Standing, ...]:
+    """The standings: a place is 1 + the number of those who are strictly better; equals keep their order."""
+    orders = sorted(map(_order, finishes))
+    return tuple(
+        Standing(
+            player=finish.player,
+            place=1 + orders.index(_order(finish)),
+            status=finish.status,
+            home=finish.home,
+            moves=finish.moves,
+            undos=finish.undos,
+            time=finish.time,
+            raw=finish.raw,
+            latency=None if finish.raw is None else min(finish.latency, LATENCY_CAP),
+        )
+        for finish in sorted(finishes, key=_order)
+    )
