@@ -94,26 +94,29 @@ class Wake(Struct, frozen=True):
 
 Command: TypeAlias = Join | Leave | SetReady | Start | Kick | Concede | Forfeit | Begin | Delay | Wake
 
-_OPEN, _COUNTDOWN, _RUNNING = RaceState.OPEN, RaceState.COUNTDOWN, RaceState.RUNNING
-_OVER, _CANCELLED = RaceState.OVER, RaceState.CANCELLED
-_STARTED, _NOT_STARTED = ErrorCode.ALREADY_STARTED, ErrorCode.NOT_STARTED
-_NOT_RUNNING, _DONE = ErrorCode.NOT_RUNNING, ErrorCode.ALREADY_DONE
+_NO_STARTED, _NO_EARLY = ErrorCode.ALREADY_STARTED, ErrorCode.NOT_STARTED
+_NO_LATE, _NO_DONE = ErrorCode.NOT_RUNNING, ErrorCode.ALREADY_DONE
 
+
+def _row(*codes: ErrorCode | None) -> dict[RaceState, ErrorCode | None]:
+    return dict(zip(RaceState, codes, strict=True))
+
+
+# fmt: off
 ALLOWED: dict[type[Command], dict[RaceState, ErrorCode | None]] = {
-    # fmt: off
-    #          open                countdown                running         over             cancelled
-    Join: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Leave: {_OPEN: None, _COUNTDOWN: None, _RUNNING: None, _OVER: None, _CANCELLED: None},
-    SetReady: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Start: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Kick: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Concede: {_OPEN: _NOT_STARTED, _COUNTDOWN: _NOT_STARTED, _RUNNING: None, _OVER: _DONE, _CANCELLED: _NOT_RUNNING},
-    Forfeit: {_OPEN: _NOT_STARTED, _COUNTDOWN: _NOT_STARTED, _RUNNING: None, _OVER: _DONE, _CANCELLED: _NOT_RUNNING},
-    Begin: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Delay: {_OPEN: None, _COUNTDOWN: _STARTED, _RUNNING: _STARTED, _OVER: _STARTED, _CANCELLED: _NOT_RUNNING},
-    Wake: {_OPEN: None, _COUNTDOWN: None, _RUNNING: None, _OVER: None, _CANCELLED: None},
-    # fmt: on
+    #              open       countdown    running      over         cancelled
+    Join:     _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Leave:    _row(None,      None,        None,        None,        None),
+    SetReady: _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Start:    _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Kick:     _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Concede:  _row(_NO_EARLY, _NO_EARLY,   None,        _NO_DONE,    _NO_LATE),
+    Forfeit:  _row(_NO_EARLY, _NO_EARLY,   None,        _NO_DONE,    _NO_LATE),
+    Begin:    _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Delay:    _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Wake:     _row(None,      None,        None,        None,        None),
 }
+# fmt: on
 """Which command is allowed in which state, or the code that refuses it."""
 
 
@@ -232,10 +235,9 @@ def _fate(race: Race, entrant: Entrant, absent: Mapping[str, int], now: int) -> 
     if now >= race.limit_at + LATE_COMMITS:
         return EntrantStatus.TIMED_OUT
     gone_at = absent.get(entrant.player.id)
-    if gone_at is not None and race.kind is RaceKind.RACE:
-        if now >= max(gone_at, race.start_at) + race.settings.grace * 1000:
-            return EntrantStatus.ABANDONED
-    return None
+    if gone_at is None or race.kind is RaceKind.DAILY:
+        return None
+    return EntrantStatus.ABANDONED if now >= max(gone_at, race.start_at) + race.settings.grace * 1000 else None
 
 
 def _settled(race: Race, facts: list[Fact], now: int) -> list[Fact]:

@@ -79,7 +79,7 @@ Fact: TypeAlias = Joined | Left | ReadySet | CountdownBegan | Done | Over | Canc
 
 
 class Stamped(Struct, frozen=True):
-    """A fact on record: its version (one more than the fact before), the id of its command, and when (race clock, ms)."""
+    """A fact on record: its version, one more than the fact's before it; its command's id; when (race clock, ms)."""
 
     version: int
     command_id: str
