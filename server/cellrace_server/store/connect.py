@@ -1,0 +1,159 @@
+"""Clients of the store from a URL, and the look at its settings before it is trusted with a race."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import AuthenticationError, AuthorizationError, BusyLoadingError, RedisError, ResponseError
+
+from .errors import StoreUnavailable, StoreUnfit
+
+OLDEST_VERSION = (7, 0)
+FIRST_ANSWER = 4.5
+"""Seconds within which a store must answer at the start of a server."""
+
+_CONNECT_TIMEOUT = 2.0
+_ANSWER_TIMEOUT = 3.0
+_RETRIES = 5  # About half a second in all, in which an embedded store is up again after a kill.
+_FIRST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.5
+_IDLE_BEFORE_PING = 15
+_CONNECTIONS = 16
+_SECRETS = frozenset({"password"})
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A client whose store was looked at, and what its operator should be told."""
+
+    client: Redis
+    version: str
+    warnings: tuple[str, ...]
+
+
+def client_for(url: str, *, connections: int = _CONNECTIONS) -> Redis:
+    """Build a client without connecting; whoever listens takes one of its own, so that commands never wait for it.
+
+    `connections` bounds what it opens: a command that finds them all in use waits, then fails as an unreachable store.
+    """
+    own: dict[str, object] = {}
+    if not url.startswith("unix:"):
+        own["socket_keepalive"] = True
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=connections,
+            timeout=_ANSWER_TIMEOUT,
+            socket_connect_timeout=_CONNECT_TIMEOUT,
+            socket_timeout=_ANSWER_TIMEOUT,
+            health_check_interval=_IDLE_BEFORE_PING,
+            retry=Retry(ExponentialWithJitterBackoff(cap=_LONGEST_PAUSE, base=_FIRST_PAUSE), _RETRIES),
+            protocol=2,  # Every store and proxy since 7.0 speaks it, and nothing comes unasked between two answers.
+            driver_info=None,  # Two round trips on each new connection, for a name in CLIENT LIST.
+            decode_responses=False,
+            **own,
+        )
+    except (ValueError, TypeError) as error:
+        raise StoreUnfit(
+            f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT or "
+            "unix:///PATH, with user and password before the host where the store wants them."
+        ) from error
+    return Redis.from_pool(pool)
+
+
+async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
+    """Connect and check that the store can be trusted; raise StoreUnavailable or StoreUnfit within 5 s if not."""
+    client = client_for(url, connections=connections)
+    name = without_secrets(url)
+    try:
+        async with asyncio.timeout(FIRST_ANSWER):
+            return await _look_at(client, name)
+    except (AuthenticationError, AuthorizationError, ResponseError) as error:
+        await client.aclose()
+        raise StoreUnfit(
+            f"The store at {name} refuses to be used ({error}). Correct the user, the password or the database number "
+            "in its URL, or give that user more rights."
+        ) from error
+    except BusyLoadingError as error:
+        await client.aclose()
+        raise StoreUnavailable(f"The store at {name} is still reading its data. Try again in a moment.") from error
+    except (RedisError, OSError, TimeoutError) as error:
+        await client.aclose()
+        reason = str(error) or f"no answer in {FIRST_ANSWER:g} s"
+        raise StoreUnavailable(
+            f"The store at {name} cannot be reached ({reason}). Start it, correct --redis, or leave --redis out to use "
+            "the embedded store."
+        ) from error
+    except BaseException:
+        await client.aclose()
+        raise
+
+
+def without_secrets(url: str) -> str:
+    """Write a store's URL as it may be shown: without its password."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "the URL of the store"
+    place = parts.netloc
+    if "@" in place:
+        login, host = place.rsplit("@", 1)
+        user = login.partition(":")[0]
+        place = f"{user}:***@{host}" if ":" in login else f"{user}@{host}"
+    query = [(key, "***" if key in _SECRETS else value) for key, value in parse_qsl(parts.query)]
+    shown = f"{parts.scheme}://{place}{parts.path}"
+    return f"{shown}?{urlencode(query, safe='*')}" if query else shown
+
+
+async def _look_at(client: Redis, name: str) -> Connected:
+    info: Mapping[str, object] = await client.info()
+    version = _check_version(info, name)
+    if info.get("redis_mode") == "cluster":
+        raise StoreUnfit(f"The store at {name} is part of a cluster. Name a single server.")
+    if info.get("role") == "slave":
+        raise StoreUnfit(
+            f"The store at {name} is a replica and takes no writes. Name its primary, "
+            f"{info.get('master_host')}:{info.get('master_port')}."
+        )
+    try:
+        told = await client.config_get("maxmemory-policy", "appendonly", "appendfsync")
+        config = {str(setting): str(value) for setting, value in told.items()}
+    except ResponseError:
+        config = {}  # Managed stores forbid CONFIG; INFO tells all but one setting.
+    policy = config.get("maxmemory-policy", info.get("maxmemory_policy"))
+    if policy is not None and policy != "noeviction":
+        raise StoreUnfit(
+            f"The store at {name} throws data away when its memory is full (maxmemory-policy {policy}), and races "
+            "would vanish with it. Set maxmemory-policy noeviction."
+        )
+    return Connected(client, version, tuple(_warnings(config, info, name)))
+
+
+def _check_version(info: Mapping[str, object], name: str) -> str:
+    product = "Valkey" if "valkey_version" in info else "Redis"
+    version = str(info.get(f"{product.lower()}_version", "of an unknown version"))
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if numbers < OLDEST_VERSION:
+        raise StoreUnfit(f"The store at {name} is {product} {version}. Version 7.0 or later is needed.")
+    return f"{product} {version}"
+
+
+def _warnings(config: Mapping[str, str], info: Mapping[str, object], name: str) -> list[str]:
+    fsync = config.get("appendfsync")
+    if config.get("appendonly") == "no" or info.get("aof_enabled") == 0:
+        fault = "keeps no append-only file"
+    elif fsync is None:
+        fault = "does not tell whether it writes to disk before it answers"
+    elif fsync != "always":
+        fault = f"answers before it has written to disk (appendfsync {fsync})"
+    else:
+        return []
+    advice = "Set appendonly yes and appendfsync always."
+    return [f"The store at {name} {fault}: answered moves can be lost when it dies. {advice}"]

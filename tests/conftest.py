@@ -1,0 +1,46 @@
+"""Fixtures of more than one folder: a real store, emptied for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+if TYPE_CHECKING:
+    from redis.asyncio import Redis
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def shared_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """One embedded store for the whole run: a real process with its own data directory."""
+    # Imported here, so that the tests of the rules need no store library.
+    from cellrace_server.store.embedded import EmbeddedStore
+
+    async with await EmbeddedStore.open(tmp_path_factory.mktemp("store")) as store:
+        yield store.url
+
+
+@pytest_asyncio.fixture
+async def store_url(shared_store: str) -> AsyncIterator[str]:
+    """The URL of a real store that holds nothing when the test begins: neither keys nor functions."""
+    from cellrace_server.store.connect import client_for
+
+    client = client_for(shared_store, connections=1)
+    try:
+        await client.flushall()
+        await client.function_flush()
+        yield shared_store
+    finally:
+        await client.aclose()
+
+
+@pytest_asyncio.fixture
+async def redis_client(store_url: str) -> AsyncIterator[Redis]:
+    """A client of the emptied store."""
+    from cellrace_server.store.connect import client_for
+
+    client = client_for(store_url)
+    yield client
+    await client.aclose()
