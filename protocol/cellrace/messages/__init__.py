@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cellrace.autoplay import Autoplay
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
 from cellrace.messages.answers import (
     Daily,
@@ -35,6 +36,12 @@ from cellrace.messages.base import (
     Request,
     RequestId,
     Value,
+)
+from cellrace.messages.boards import (
+    DealtCards,
+    board_map,
+    dealt_cards,
+    read_board,
 )
 from cellrace.messages.closing import (
     CLOSE_SENTENCES,
@@ -87,7 +94,6 @@ from cellrace.messages.requests import (
 )
 from cellrace.messages.settings import (
     MAX_GHOSTS,
-    Autoplay,
     Ends,
     Ghost,
     Placement,
@@ -149,6 +155,7 @@ __all__ = [
     "DailyGet",
     "DailyPractice",
     "DailyStart",
+    "DealtCards",
     "DelayReason",
     "DelayedPush",
     "DonePush",
@@ -233,6 +240,9 @@ __all__ = [
     "UnreadableSettings",
     "Value",
     "Welcome",
+    "board_map",
+    "dealt_cards",
     "error_answer",
+    "read_board",
     "settle",
 ]

@@ -8,18 +8,12 @@ from typing import Annotated, TypeVar
 from msgspec import Meta, field
 from msgspec.structs import replace
 
+from cellrace.autoplay import Autoplay
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
 from cellrace.messages.base import Deal, PlayerId, RaceId, Value, VariantId
 from cellrace.variants import find_variant
 
 MAX_GHOSTS = 8
-
-
-class Autoplay(StrEnum):
-    """What goes home by itself after a move."""
-
-    SAFE = "safe"
-    NONE = "none"
 
 
 class Placement(StrEnum):

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
+from cellrace.autoplay import Autoplay
 from cellrace.messages.base import (
     Card,
     Cells,
@@ -22,7 +23,7 @@ from cellrace.messages.base import (
     Value,
     VariantId,
 )
-from cellrace.messages.settings import Autoplay, Placement
+from cellrace.messages.settings import Placement
 
 
 class RaceState(StrEnum):
