@@ -116,7 +116,7 @@ def parse_board(variant: Variant, text: str) -> Board:
             case "" if not colon:
                 continue
             case "foundations" | "founds" | "homes":
-                homes = _parse_homes(words)
+                homes = _parse_homes(variant, words)
             case "freecells" | "cells" | "fc":
                 cells = [None if word in _EMPTY_CELLS else word for word in words]
             case "reserve":
@@ -130,11 +130,14 @@ def parse_board(variant: Variant, text: str) -> Board:
     return named_board(variant, columns, cells, homes, reserve)
 
 
-def _parse_homes(words: list[str]) -> dict[str, str | None]:
+def _parse_homes(variant: Variant, words: list[str]) -> dict[str, str | None]:
     homes: dict[str, str | None] = {}
     for word in words:
         suit, dash, rank = word.upper().replace("10", "T").partition("-")
         if not dash or suit not in SUITS or len(suit) != 1 or (rank not in _EMPTY_HOMES and rank not in RANKS):
             raise InvalidText(f"{word!r} is no foundation; write H-0, C-A or D-10.")
-        homes[suit] = None if rank in _EMPTY_HOMES else rank + suit
+        if rank not in _EMPTY_HOMES:
+            homes[suit] = rank + suit
+        elif suit in variant.suits:  # Solvers write all four foundations, also for a pack of fewer suits.
+            homes[suit] = None
     return homes
