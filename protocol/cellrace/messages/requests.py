@@ -64,7 +64,9 @@ class _ByRaceOrCode(Request, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if (self.race is None) == (self.code is None):
-            raise ValueError("Name the race by `race` or by `code`, exactly one.")
+            raise ValueError(
+                "Missing field `race` or `code`" if self.race is None else "One field `code` too many beside `race`"
+            )
 
 
 class RaceJoin(_ByRaceOrCode, tag="race.join", frozen=True, kw_only=True):
