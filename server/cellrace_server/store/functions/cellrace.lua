@@ -3,7 +3,7 @@
 The one function library of cellrace: each function is one verb, checks first and writes last, and is safe to repeat.
 Each call touches one slot. KEYS[i] is always the first key of its slot; the others are derived from it:
 
-  race:{ID}               hash    creation, phase (open, countdown, over, cancelled), start_at, limit_at, version, last, last_at
+  race:{ID}               hash    creation, phase (open, countdown, over, cancelled), start_at, limit_at, version, last
   race:{ID}:facts         list    one "command-id:at:fact" a version, from version 1 on
   race:{ID}:commands      hash    command id -> the version of its first fact
   race:{ID}:entrants      hash    player -> playing, or how the game ended
@@ -59,14 +59,14 @@ end
 local function append_fact(base, origin, command, at, fact)
   local record = command .. ':' .. string.format('%.0f', at) .. ':' .. fact
   local version = redis.call('RPUSH', base .. ':facts', record)
-  redis.call('HSET', base, 'version', version, 'last', command, 'last_at', string.format('%.0f', at))
+  redis.call('HSET', base, 'version', version, 'last', command)
   tell(base, origin, {race_id(base), 'fact', version, record})
   return version
 end
 
 local function race_create(keys, args)
   if redis.call('HSETNX', keys[1], 'creation', args[1]) == 0 then return 0 end
-  redis.call('HSET', keys[1], 'phase', 'open', 'version', 0, 'last', '', 'last_at', 0)
+  redis.call('HSET', keys[1], 'phase', 'open', 'version', 0, 'last', '')
   return 1
 end
 
@@ -76,7 +76,7 @@ end
 --   {"moved"} (a guarded log or connection has moved on), {"none"} (no such race)
 local function race_append(keys, args)
   local base = keys[1]
-  local head = redis.call('HMGET', base, 'version', 'last', 'last_at')
+  local head = redis.call('HMGET', base, 'version', 'last')
   if not head[1] then return {'none'} end
   local command, version, last = args[1], tonumber(args[2]), args[3]
   if redis.call('HEXISTS', base .. ':commands', command) == 1 then
@@ -101,7 +101,7 @@ local function race_append(keys, args)
     if redis.call('LLEN', base .. ':log:' .. player) ~= seq then return {'moved'} end
     if sid ~= '' and sid_of(redis.call('HGET', base .. ':presence', player)) ~= sid then return {'moved'} end
   end
-  local at = math.max(tonumber(args[4]), tonumber(head[3]))
+  local at = tonumber(args[4])
   redis.call('HSET', base .. ':commands', command, version + 1)
   redis.call('HSET', base, 'phase', args[6], 'start_at', args[7], 'limit_at', args[8])
   if args[9] ~= '' then redis.call('HSET', base .. ':secret', 'deal', args[9], 'salt', args[10]) end
@@ -150,7 +150,7 @@ local function commit_one(base, origin, now, entry)
   end
   local status = redis.call('HGET', base .. ':entrants', player)
   if status and status ~= 'playing' then return {'done'} end
-  local head = redis.call('HMGET', base, 'phase', 'start_at', 'limit_at', 'last_at')
+  local head = redis.call('HMGET', base, 'phase', 'start_at', 'limit_at')
   if head[1] == 'open' then return {'not_started'} end
   if head[1] ~= 'countdown' then return {'not_running'} end
   if entry.at < tonumber(head[2]) then return {'not_started'} end
@@ -168,7 +168,7 @@ local function commit_one(base, origin, now, entry)
   if entry.done ~= '' then
     redis.call('HSET', base .. ':entrants', player, 'won')
     redis.call('HSET', base .. ':commands', entry.command, tonumber(redis.call('HGET', base, 'version')) + 1)
-    version = append_fact(base, origin, entry.command, math.max(at, tonumber(head[4])), entry.done)
+    version = append_fact(base, origin, entry.command, at, entry.done)
   end
   return {'ok', stamp, version}
 end

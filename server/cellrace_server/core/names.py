@@ -1,0 +1,36 @@
+"""Names that players choose: what is allowed, and when two are the same (RFC 8266, and the protocol's section 2)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from msgspec import Struct
+from precis_i18n import get_profile
+
+from cellrace.errors import ErrorCode, Refused
+
+SHORTEST = 2
+LONGEST = 20
+
+_SHOWN = get_profile("NicknameCasePreserved")
+_COMPARED = get_profile("NicknameCaseMapped")
+_FORBIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+class Name(Struct, frozen=True):
+    """A name as others see it, and the form in which names are compared."""
+
+    shown: str
+    folded: str
+
+
+def parse_name(text: str) -> Name:
+    """The name of a text after normalisation. Raises Refused with `bad_name`."""
+    try:
+        shown = _SHOWN.enforce(text)
+        folded = _COMPARED.enforce(shown)
+    except UnicodeError:
+        raise Refused(ErrorCode.BAD_NAME) from None
+    if not SHORTEST <= len(shown) <= LONGEST or any(unicodedata.category(c) in _FORBIDDEN_CATEGORIES for c in shown):
+        raise Refused(ErrorCode.BAD_NAME)
+    return Name(shown, folded)

@@ -1,0 +1,43 @@
+"""Since when an entrant has been without a connection, whatever became of the node that held it (NODES, 10, 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+NODE_SILENCE = 10_000
+"""After how long without a beat a node is dead, ms."""
+FIRST_CONTACT = 15_000
+"""For how long a node judges no absence after its first contact with the store, ms."""
+
+
+class Presence(Struct, frozen=True):
+    """The connection that plays for an entrant: its sid and node, and since when it is gone, if it is."""
+
+    sid: str
+    node: str
+    gone_at: int | None
+
+
+class Nodes(Struct, frozen=True):
+    """The last beat of each node, since when there has been one without a break, and since when this node knows."""
+
+    beats: Mapping[str, int]
+    up_since: int
+    contact_at: int
+
+
+def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
+    """Since when an entrant is without a connection, or None; no absence starts before `up_since`."""
+    if presence.gone_at is not None:
+        return max(presence.gone_at, nodes.up_since)
+    beat = nodes.beats.get(presence.node)
+    if beat is not None and now < beat + NODE_SILENCE:
+        return None
+    return max(beat or 0, nodes.up_since)
+
+
+def judges(nodes: Nodes, now: int) -> bool:
+    """Whether this node has been in contact for long enough to judge an absence."""
+    return now >= nodes.contact_at + FIRST_CONTACT

@@ -1,0 +1,66 @@
+"""Every key and channel of the store, in one place; what each holds stands on top of `functions/cellrace.lua`."""
+
+from __future__ import annotations
+
+DUE = "due"
+"""Sorted set: race -> when to look at it."""
+LIVE = "races:live"
+"""Sorted set: public races that have not ended, by creation."""
+ENDED = "races:ended"
+"""Sorted set: public races that have ended, by creation."""
+CLOCK = "clock"
+"""The key whose primary gives the race clock."""
+NODES = "nodes"
+"""Hash: node -> its last beat."""
+UP_SINCE = "nodes:up_since"
+"""String: since when, without a break, there has been a node."""
+
+
+def race(race_id: str) -> str:
+    """The race's own hash, and the stem of the keys beside it."""
+    return f"race:{{{race_id}}}"
+
+
+def secret(race_id: str) -> str:
+    """Hash: the deal and salt of a race."""
+    return race(race_id) + ":secret"
+
+
+def code(text: str) -> str:
+    """String: the race of a code."""
+    return f"code:{text}"
+
+
+def player(player_id: str) -> str:
+    """The player's own hash, and the stem of the keys beside it."""
+    return f"player:{{{player_id}}}"
+
+
+def player_races(player_id: str) -> str:
+    """Sorted set: the races of a player that are not over, by creation."""
+    return player(player_id) + ":races"
+
+
+def player_ended(player_id: str) -> str:
+    """Sorted set: the last races of a player that have ended, by creation."""
+    return player(player_id) + ":ended"
+
+
+def player_dealt(player_id: str, variant: str) -> str:
+    """Set: the numbers that a player has been dealt."""
+    return f"{player(player_id)}:dealt:{variant}"
+
+
+def name(folded: str) -> str:
+    """String: the player of a name, in the form in which names are compared."""
+    return f"name:{folded}"
+
+
+def guesses(kind: str, address: str) -> str:
+    """String: how often an address has guessed, or made a player, within the last while."""
+    return f"guesses:{kind}:{address}"
+
+
+def channel(node: str) -> str:
+    """The one channel of a node."""
+    return f"cellrace:node:{node}"
