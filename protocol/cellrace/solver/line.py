@@ -40,8 +40,9 @@ def tell(board: Board, placement: Sequence[int], path: Sequence[int], states: in
     if not placement:
         # Nothing goes home by itself before the first move, and the first of these moves brings the others about.
         sent += played[:1]
-    for step in path:
+    for step in without_detours(board, path):
         move = _spell(board, step)
+        assert move is not None, "a path leads from position to position"
         board, played = play_safe_moves(board.play(move))
         sent.append(move)
         moves += (move, *played)
@@ -49,19 +50,49 @@ def tell(board: Board, placement: Sequence[int], path: Sequence[int], states: in
     return Solution(tuple(moves), tuple(sent), states)
 
 
-def _spell(board: Board, step: int) -> str:
-    """A step as a move: the cards found where they lie, the first cell or column where any would do."""
+def without_detours(board: Board, path: Sequence[int]) -> Sequence[int]:
+    """The path without each step that the rest of it can do without: still to a win, and never longer."""
+    kept = 0
+    while kept < len(path):
+        shorter = _what_still_wins(board, [*path[:kept], *path[kept + 1 :]])
+        if shorter is None:
+            kept += 1
+        else:
+            path = shorter
+    return path
+
+
+def _what_still_wins(board: Board, path: Sequence[int]) -> list[int] | None:
+    """The steps of a path that can be taken, one after the other, when they lead to a win."""
+    taken: list[int] = []
+    for step in path:
+        move = _spell(board, step)
+        if move is not None and board.refusal(move) is None:
+            board, _ = play_safe_moves(board.play(move))
+            taken.append(step)
+    return taken if board.won else None
+
+
+def _spell(board: Board, step: int) -> str | None:
+    """A step as a move: the cards found where they lie, the first cell or column where any would do.
+
+    None where the card is home, where more or fewer cards lie on it, or where there is no such target.
+    """
     card, count, target = step_parts(step)
     columns = board.columns
     source = FIRST_CELL + board.cells.find(card)
     if source < FIRST_CELL:
-        source = next(c for c, column in enumerate(columns) if card in column)
+        source = next((c for c, column in enumerate(columns) if card in column), HOME)
+        if source == HOME or columns[source][-count:][0] != card:
+            return None
     match target:
         case _ if target == TO_HOME:
-            return move_text(source, HOME)
+            goal = HOME
         case _ if target == TO_CELL:
-            return move_text(source, FIRST_CELL + board.cells.index(NO_CARD))
+            free = board.cells.find(NO_CARD)
+            goal = FIRST_CELL + free if free >= 0 and source < FIRST_CELL else source
         case _ if target == TO_EMPTY:
-            return move_text(source, columns.index(b""), count if count > 1 else 0)
+            goal = columns.index(b"") if b"" in columns else source
         case _:
-            return move_text(source, next(c for c, column in enumerate(columns) if column and column[-1] == target))
+            goal = next((c for c, column in enumerate(columns) if column.endswith(bytes((target,)))), source)
+    return move_text(source, goal, count if target == TO_EMPTY and count > 1 else 0) if goal != source else None

@@ -32,15 +32,18 @@ class Search:
 
     It is bounded by the states found, never by the clock: the same board always gets the same answer. `solution` is
     what was found; `lost` says that every position which can follow was looked at in vain; `done` that there is no
-    more to do.
+    more to do. A reserve is laid in the ways that promise most, or only on the columns of `placement`.
     """
 
-    def __init__(self, board: Board, max_states: int = DEFAULT_STATES) -> None:
+    def __init__(
+        self, board: Board, max_states: int = DEFAULT_STATES, placement: tuple[int, ...] | None = None
+    ) -> None:
         self.solution: Solution | None = None
         self.lost = False
         self.done = False
         self._board = board
         self._max_states = max_states
+        self._placement = placement if board.reserve else ()
         self._goal = 0
         self._searched = 0
         self._work = self._run()
@@ -59,12 +62,13 @@ class Search:
     def _run(self) -> Iterator[bool]:
         """Tries one attempt after the other; yields False whenever the goal is reached."""
         rules = rules_of(self._board.variant)
-        for attempt in _attempts(self._board, self._max_states):
+        for attempt in _attempts(self._board, self._max_states, self._placement):
             board = self._board
             for column in attempt.placement:
                 board = board.play(move_text(RESERVE, column))
             frontier = Frontier(rules, key_of(rules, board), attempt.weights)
             before = self._searched
+            self._searched += frontier.states
             bound = min(attempt.states, self._max_states - before)
             unfinished = not frontier.won
             while unfinished and frontier.states < bound:
@@ -75,20 +79,20 @@ class Search:
             if frontier.won:
                 self.solution = tell(self._board, attempt.placement, frontier.path(), self._searched)
                 return
-            if not unfinished and not attempt.placement:
+            if not unfinished and attempt.placement == self._placement:
                 self.lost = True
                 return
             if self._searched >= self._max_states:
                 return
 
 
-def _attempts(board: Board, max_states: int) -> Iterator[_Attempt]:
-    """What to try: most of it on the board as it stands, or with the reserve on columns 1, 2, 3; then other ways."""
-    left = len(board.reserve)
-    if not left:
-        yield _Attempt((), _GREEDY, max_states // 2)
-        yield _Attempt((), _CAREFUL, max_states)
+def _attempts(board: Board, max_states: int, placement: tuple[int, ...] | None) -> Iterator[_Attempt]:
+    """Two ways of weighing where the placement is given; else the reserve on columns 1, 2, 3, then elsewhere."""
+    if placement is not None:
+        yield _Attempt(placement, _GREEDY, max_states // 2)
+        yield _Attempt(placement, _CAREFUL, max_states)
         return
+    left = len(board.reserve)
     first = board.variant.reserve - left
     fixed = tuple(range(first, first + left))
     yield _Attempt(fixed, _GREEDY, max_states // 4)
@@ -109,9 +113,9 @@ def _runs_on(board: Board, placement: tuple[int, ...]) -> int:
     return count
 
 
-def solve(board: Board, max_states: int = DEFAULT_STATES) -> Solution | None:
+def solve(board: Board, max_states: int = DEFAULT_STATES, placement: tuple[int, ...] | None = None) -> Solution | None:
     """A way to win from a board, or None when none was found within so many states."""
-    search = Search(board, max_states)
+    search = Search(board, max_states, placement)
     while search.advance(max_states):
         pass
     return search.solution
