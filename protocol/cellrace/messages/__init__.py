@@ -47,6 +47,11 @@ from cellrace.messages.closing import (
     CLOSE_SENTENCES,
     CloseCode,
 )
+from cellrace.messages.exchanges import (
+    ANY_REQUEST,
+    EXCHANGES,
+    Exchange,
+)
 from cellrace.messages.pushes import (
     CancelledPush,
     CountdownPush,
@@ -131,7 +136,9 @@ from cellrace.messages.values import (
 )
 
 __all__ = [
+    "ANY_REQUEST",
     "CLOSE_SENTENCES",
+    "EXCHANGES",
     "LAST_INTEGER",
     "MAX_DEPTH",
     "MAX_GHOSTS",
@@ -164,6 +171,7 @@ __all__ = [
     "EntrantStatus",
     "Error",
     "ErrorCode",
+    "Exchange",
     "Fact",
     "FactPush",
     "GameRecord",
