@@ -14,7 +14,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from urllib.parse import quote
 from . import keeper
 from .binary import find_binary
 from .errors import StoreUnavailable, StoreUnfit
-from .keeper import open_lock, store_pid, try_lock
+from .keeper import open_lock, try_lock
 
 SOCKET = "store.sock"
 SOCKET_ELSEWHERE = "store.socket-directory"
@@ -44,7 +43,8 @@ DURABLE = {
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
 _POLL = 0.01
-_SHUT_DOWN = 3.0
+_LONGEST_ANSWER = 1.0
+SHUT_DOWN = 3.0
 _KEEPERS_AT_MOST = 2
 
 
@@ -105,13 +105,11 @@ class EmbeddedStore:
         if self._attached < 0:
             return
         try:
-            async with asyncio.timeout(_SHUT_DOWN):
+            async with asyncio.timeout(SHUT_DOWN):
                 if await self._is_last():
                     await self._end_store()
         except TimeoutError:
-            # Every answered write is on disk already, so nothing is lost by force.
-            if (pid := store_pid(self.data_dir)) is not None:
-                os.kill(pid, signal.SIGKILL)
+            pass  # The keeper, which gets the lock next, ends a store that does not listen.
         finally:
             os.close(self._attached)
             self._attached = -1
@@ -124,7 +122,7 @@ class EmbeddedStore:
             if attached:
                 await self._need_keeper()
                 self._socket = _socket_path(self.data_dir)
-                answer = await _ping(self._socket)
+                answer = await _ask(self._socket, b"PING\r\n")
                 if answer == b"+PONG\r\n":
                     return
                 if answer.startswith(b"-LOADING"):
@@ -158,7 +156,7 @@ class EmbeddedStore:
             with (self.data_dir / keeper.LOG).open("ab") as log:
                 # Not as a module: the keeper outlives this server, so it carries nothing but the standard library.
                 subprocess.run(  # noqa: S603 - our own interpreter and file.
-                    [sys.executable, "-I", "-S", keeper.__file__, str(self.data_dir), *command],
+                    [sys.executable, "-I", "-S", keeper.__file__, str(self.data_dir), str(self._socket), *command],
                     cwd=self.data_dir,
                     pass_fds=(lock,),
                     stdin=subprocess.DEVNULL,
@@ -191,14 +189,9 @@ class EmbeddedStore:
         return True
 
     async def _end_store(self) -> None:
-        # Holding the lock alone keeps newcomers waiting until the old store is gone.
-        told: set[int] = set()
+        # Holding the lock alone keeps newcomers waiting until the old store is gone, and the keeper from a new one.
         while not (_is_free(self.data_dir / keeper.KEEPER) and _is_free(self.data_dir / keeper.STORE)):
-            pid = store_pid(self.data_dir)
-            if pid is not None and pid not in told:
-                told.add(pid)
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGTERM)
+            await _ask(self._socket, keeper.SHUTDOWN)
             await asyncio.sleep(_POLL)
         if self._socket.parent != self.data_dir:
             (self.data_dir / SOCKET_ELSEWHERE).unlink(missing_ok=True)
@@ -211,12 +204,12 @@ class EmbeddedStore:
         return f"The embedded store {what}. It last said: {said!r}; the rest is in {log}."
 
 
-async def _ping(socket: Path) -> bytes:
+async def _ask(socket: Path, command: bytes) -> bytes:
     try:
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(_LONGEST_ANSWER):
             reader, writer = await asyncio.open_unix_connection(socket)
             try:
-                writer.write(b"PING\r\n")
+                writer.write(command)
                 return await reader.readline()
             finally:
                 writer.close()

@@ -1,6 +1,6 @@
 """The process that keeps an embedded store alive, started by file name, with the standard library alone.
 
-    python keeper.py DIRECTORY COMMAND…
+    python keeper.py DIRECTORY SOCKET COMMAND…
 
 It belongs to a data directory, to no server: whoever started it may be killed. Three locks in that directory, all
 let go by the kernel when their holder dies, say everything that the processes must know of each other:
@@ -17,6 +17,7 @@ import ctypes
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -28,11 +29,12 @@ ATTACHED = "attached.lock"
 KEEPER = "keeper.lock"
 STORE = "store.lock"
 LOG = "store.log"
+SHUTDOWN = b"SHUTDOWN NOSAVE\r\n"
 
 QUICK_DEATH = 1.0
 QUICK_DEATHS_AT_MOST = 5
 FIRST_PAUSE = 0.02
-LONGEST_STOP = 5.0
+LONGEST_STOP = 3.0
 
 PR_SET_PDEATHSIG = 1
 
@@ -51,21 +53,12 @@ def try_lock(fd: int, kind: int) -> bool:
     return True
 
 
-def store_pid(directory: Path) -> int | None:
-    """Tell which process is the store, or None when none runs."""
-    lock = open_lock(directory / STORE)
-    try:
-        text = os.pread(lock, 32, 0)
-        return int(text) if text and not try_lock(lock, fcntl.LOCK_SH) else None
-    finally:
-        os.close(lock)
-
-
 class Keeper:
     """Runs the store again each time it dies, until no server is attached."""
 
-    def __init__(self, directory: Path, command: list[str]) -> None:
+    def __init__(self, directory: Path, socket_path: str, command: list[str]) -> None:
         self._directory = directory
+        self._socket_path = socket_path
         self._command = command
         self._attached = open_lock(directory / ATTACHED)
         self._ending = threading.Event()
@@ -107,7 +100,9 @@ class Keeper:
             os.close(lock)
         if self._ending.is_set():
             self._store.terminate()
-        return self._store.wait()
+        status = self._store.wait()
+        self._store = None
+        return status
 
     def _end_with_the_last_server(self) -> None:
         fcntl.flock(self._attached, fcntl.LOCK_EX)
@@ -117,8 +112,16 @@ class Keeper:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 store.wait(LONGEST_STOP)
             store.kill()
-        elif (adopted := store_pid(self._directory)) is not None:
-            os.kill(adopted, signal.SIGTERM)
+        else:
+            self._shut_adopted_down()
+
+    def _shut_adopted_down(self) -> None:
+        # Not by its pid, which may be another's by now, or in another container.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as adopted:
+            adopted.settimeout(LONGEST_STOP)
+            adopted.connect(self._socket_path)
+            adopted.sendall(SHUTDOWN)
+            adopted.recv(1)
 
     def _nobody_attached(self) -> bool:
         # The last server holds the lock alone while it shuts the store down.
@@ -148,8 +151,8 @@ def main(arguments: list[str]) -> int:
     os.setsid()
     for stop in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(stop, _ignore)
-    directory, *command = arguments
-    return Keeper(Path(directory), command).run()
+    directory, socket_path, *command = arguments
+    return Keeper(Path(directory), socket_path, command).run()
 
 
 if __name__ == "__main__":
