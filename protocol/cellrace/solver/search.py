@@ -13,7 +13,7 @@ from cellrace.solver.line import Solution, tell
 from cellrace.solver.position import key_of, rules_of
 
 DEFAULT_STATES = 400_000
-"""How many positions a search may find before it gives up: about 100 MB, and 3 to 10 seconds."""
+"""How many positions a search may find before it gives up: about 60 MB, and 3 to 10 seconds."""
 
 _GREEDY = Weights(out=4, blocking=8, breaks=4, held=10, filled=12, covering=1, steps=4)
 _CAREFUL = Weights(out=4, blocking=8, breaks=4, held=8, filled=12, covering=1, steps=9)
