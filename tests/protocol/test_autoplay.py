@@ -12,9 +12,8 @@ from cellrace.board_text import named_board
 from cellrace.cards import CARD_NAMES, RANKS
 from cellrace.deals import deal
 from cellrace.variants import VARIANTS, Build, Variant, find_variant
-
-from .positions import built_positions, deal_numbers, played_positions
-from .slow_rules import autoplay, position
+from tests.protocol.positions import built_positions, deal_numbers, played_positions
+from tests.protocol.slow_rules import autoplay, position
 
 
 def board_with(variant: Variant, homes: str, ends: list[str], cells: str = "") -> Board:

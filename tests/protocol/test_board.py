@@ -16,11 +16,10 @@ from cellrace.deals import deal
 from cellrace.errors import IllegalMove, InvalidText, Reason
 from cellrace.notation import MOVES
 from cellrace.variants import VARIANTS, Build, Empty, Run, Variant, find_variant
-
-from .golden_cases import case_game, rule_cases
-from .positions import built_positions, deal_numbers, longest_run, played_positions, supermove, variants
-from .situations import crowded, situation
-from .slow_rules import after, first_reason, position
+from tests.protocol.golden_cases import case_game, rule_cases
+from tests.protocol.positions import built_positions, deal_numbers, longest_run, played_positions, supermove, variants
+from tests.protocol.situations import crowded, situation
+from tests.protocol.slow_rules import after, first_reason, position
 
 CASES = rule_cases()
 some_positions = st.one_of(played_positions(), built_positions())

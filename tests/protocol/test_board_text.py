@@ -11,9 +11,8 @@ from cellrace.board_text import board_text, cell_names, home_tops, named_board, 
 from cellrace.deals import deal
 from cellrace.errors import InvalidText
 from cellrace.variants import find_variant
-
-from .positions import built_positions, played_positions
-from .slow_rules import position
+from tests.protocol.positions import built_positions, played_positions
+from tests.protocol.slow_rules import position
 
 FREECELL = find_variant("freecell")
 some_positions = st.one_of(played_positions(), built_positions())

@@ -10,10 +10,9 @@ from cellrace.cards import CARD_NAMES, NO_CARD
 from cellrace.deals import LAST_DEAL, UNWINNABLE_FREECELL_DEALS, deal
 from cellrace.errors import UnknownDeal
 from cellrace.variants import VARIANTS, Variant, find_variant
-
-from .golden_cases import published_deals
-from .positions import deal_numbers, variants
-from .slow_rules import position, slow_deal
+from tests.protocol.golden_cases import published_deals
+from tests.protocol.positions import deal_numbers, variants
+from tests.protocol.slow_rules import position, slow_deal
 
 FREECELL = find_variant("freecell")
 EDGES = [1, 2, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1, 2**32, 2**32 + 1, 2**33 - 1]

@@ -15,10 +15,9 @@ from cellrace.deals import deal
 from cellrace.errors import IllegalMove, Reason
 from cellrace.game import LOG_LIMIT, Game
 from cellrace.variants import VARIANTS, Variant, find_variant
-
-from .golden_cases import case_game, rule_cases
-from .positions import deal_numbers, variants
-from .slow_rules import Position, after, autoplay, position
+from tests.protocol.golden_cases import case_game, rule_cases
+from tests.protocol.positions import deal_numbers, variants
+from tests.protocol.slow_rules import Position, after, autoplay, position
 
 FREECELL = find_variant("freecell")
 SOLVED = [case for case in rule_cases() if case["expect"].get("won")]

@@ -11,8 +11,7 @@ from cellrace.deals import deal
 from cellrace.errors import REASON_SENTENCES, IllegalMove, Reason
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS
 from cellrace.variants import VARIANTS, Build, Empty, Run, Variant, find_variant
-
-from .situations import crowded, situation
+from tests.protocol.situations import crowded, situation
 
 
 def every(_: Variant) -> bool:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from cellrace.errors import IllegalMove, InvalidText, Reason
 from cellrace.notation import HOME, MOVES, RESERVE, Move, move_text, moves_text, parse_move, parse_moves
-
-from .slow_rules import SPELLING
+from tests.protocol.slow_rules import SPELLING
 
 entries = st.sampled_from([*MOVES, "u"])
 

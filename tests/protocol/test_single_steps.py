@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from cellrace.board import Board
 from cellrace.errors import IllegalMove, Reason
 from cellrace.variants import Empty, Variant, find_variant
-
-from .positions import built_positions, limited_variants, longest_run, played_positions, supermove
-from .slow_rules import after, first_reason, position
+from tests.protocol.positions import built_positions, limited_variants, longest_run, played_positions, supermove
+from tests.protocol.slow_rules import after, first_reason, position
 
 # The longest run that each game's cells and columns can ever carry at once.
 LARGEST = {

@@ -10,8 +10,7 @@ import pytest
 from cellrace.cards import CARD_NAMES
 from cellrace.errors import UnknownVariant
 from cellrace.variants import MAIN_VARIANTS, VARIANTS, Variant, find_variant
-
-from .slow_rules import may_lie_on
+from tests.protocol.slow_rules import may_lie_on
 
 FREECELL = (7, 7, 7, 7, 6, 6, 6, 6)
 SIX = "A6789TJQK"

@@ -1,0 +1,83 @@
+"""The command `cellrace`: each subcommand is imported only when it runs, so that none needs what another needs."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+_CTRL_C = 130
+"""The exit status of a command that Ctrl-C ended, as shells have it."""
+
+
+class _Command(NamedTuple):
+    """Where a subcommand is, and its line in the list."""
+
+    module: str
+    function: str
+    summary: str
+
+
+_COMMANDS: dict[str, _Command] = {
+    "deal": _Command("cellrace_client.cli.games", "deal", "Print the board of a deal."),
+    "solve": _Command("cellrace_client.cli.games", "solve", "Find a way to win a deal."),
+    "rules": _Command("cellrace_client.cli.games", "rules", "Tell a game's rules in plain words."),
+    "check": _Command("cellrace_client.cli.checking", "check", "Play moves, or say which is illegal and why."),
+    "demo": _Command("cellrace_client.cli.racing", "demo", "Race a bot on this machine, or watch two."),
+    "play": _Command("cellrace_client.cli.racing", "play", "Race on a server."),
+    "bot": _Command("cellrace_client.cli.racing", "bot", "Let the solver race on a server."),
+    "serve": _Command("cellrace_client.cli.serving", "serve", "Run a server."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose subcommands are a table; a module is imported when its subcommand is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        try:
+            module = import_module(entry.module)
+        except ModuleNotFoundError as missing:
+            raise click.UsageError(
+                f"'cellrace {cmd_name}' needs {missing.name}, which is not installed; pip install 'cellrace[all]'.", ctx
+            ) from missing
+        command: click.Command = getattr(module, entry.function)
+        return command
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        formatter: click.HelpFormatter,
+    ) -> None:
+        # From the table: asking each command for its help would import every one of them.
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in _COMMANDS.items()])
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(_CTRL_C)
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="cellrace", prog_name="cellrace", message="%(prog)s %(version)s")
+def main() -> None:
+    """Race people and bots on identical FreeCell deals.
+
+    \b
+    cellrace demo              a race against a bot, here and now
+    cellrace deal freecell 617 the board of a deal
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has no ♣ shows something else rather than a traceback.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

@@ -1,0 +1,156 @@
+"""The command check: plays moves and shows where they lead, or says which is illegal and why."""
+
+from __future__ import annotations
+
+import sys
+from typing import BinaryIO, TextIO, cast
+
+import click
+from msgspec.structs import asdict
+
+from cellrace.autoplay import Autoplay
+from cellrace.board import Board, dealt_board
+from cellrace.board_text import parse_board
+from cellrace.deals import deal as deal_layout
+from cellrace.errors import InvalidText
+from cellrace.game import Game
+from cellrace.notation import UNDO, parse_moves
+from cellrace.variants import Variant, find_variant
+from cellrace_client.cli.cases import CaseReader, Outcome, answer, play_moves, read_lines
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, show_board, show_json
+
+
+@click.command()
+@click.option(
+    "--variant", "game", type=VARIANT, metavar="VARIANT", default="freecell", show_default=True, help="The game."
+)
+@click.option("--deal", type=DEAL_NUMBER, help="Play from this deal.")
+@click.option("--board", type=click.File(encoding="utf-8"), help="Play from the board in this file.")
+@click.option("--moves", type=click.File(encoding="utf-8"), help="Play the moves in this file; - is standard input.")
+@click.option(
+    "--autoplay",
+    type=click.Choice(["safe", "none"]),
+    default="none",
+    show_default=True,
+    help="What goes home by itself after each move.",
+)
+@click.option("--steps", is_flag=True, help="Show each move card by card.")
+@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.option("--jsonl", is_flag=True, help="Answer cases, one JSON object a line, from CASES or standard input.")
+@click.argument("cases", type=click.File("rb"), required=False)
+def check(
+    game: str,
+    deal: int | None,
+    board: TextIO | None,
+    moves: TextIO | None,
+    autoplay: str,
+    steps: bool,
+    symbols: bool,
+    as_json: bool,
+    jsonl: bool,
+    cases: BinaryIO | None,
+) -> None:
+    """Play moves and show the board they lead to, or say which is illegal and why.
+
+    The exit status is 1 when a move is illegal; with --jsonl, when a line's answer is not ok.
+
+    \b
+    cellrace check --deal 617 --moves moves.txt
+    echo 5a 5b 26v2 | cellrace check --deal 1 --moves - --steps
+    cellrace check --jsonl cases.jsonl
+
+    A case is {"variant", "deal" or "board", "moves": [...], "autoplay": "none"}; what it does not say is taken from the
+    options.
+    """
+    variant = find_variant(game)
+    if jsonl:
+        if deal is not None or board is not None or moves is not None or steps:
+            raise click.UsageError("--jsonl takes its boards and moves from the cases, and tells no steps.")
+        all_ok = _answer_cases(CaseReader(variant, Autoplay(autoplay)), cases or sys.stdin.buffer)
+    else:
+        if cases is not None:
+            raise click.UsageError("CASES are read with --jsonl.")
+        start = Game(_start(variant, deal, board), Autoplay(autoplay))
+        outcome = play_moves(start, _read_moves(moves))
+        told = _card_by_card(start, outcome) if steps else None
+        if as_json:
+            show_json(asdict(answer(outcome)) | ({} if told is None else {"steps": told}))
+        else:
+            if told is not None:
+                _show_steps(outcome, told)
+            _show_outcome(outcome, symbols)
+        all_ok = outcome.illegal is None
+    if not all_ok:
+        raise click.exceptions.Exit(NO)
+
+
+def _answer_cases(reader: CaseReader, cases: BinaryIO) -> bool:
+    """Answer each line as soon as it is there; whether all were ok."""
+    out = sys.stdout.buffer
+    all_ok = True
+    for line in read_lines(cases):
+        told = reader.answer_line(line)
+        all_ok = all_ok and told.ok
+        out.write(reader.encode(told))
+        out.flush()
+    return all_ok
+
+
+def _start(variant: Variant, number: int | None, file: TextIO | None) -> Board:
+    if (number is None) == (file is None):
+        raise click.UsageError("Name what to play from: --deal NUMBER or --board FILE.")
+    if number is not None:
+        return dealt_board(variant, deal_layout(variant, number))
+    try:
+        return parse_board(variant, _read(cast(TextIO, file)))
+    except InvalidText as unreadable:
+        raise click.UsageError(f"--board: {unreadable}") from unreadable
+
+
+def _read(file: TextIO) -> str:
+    try:
+        return file.read()
+    except UnicodeDecodeError as unreadable:
+        raise click.UsageError(f"{file.name} is not UTF-8 text: {unreadable}") from unreadable
+
+
+def _read_moves(file: TextIO | None) -> list[str]:
+    """The moves of a listing; a word that is none stays as it is, to be refused in its turn."""
+    moves: list[str] = []
+    for line in _read(file).splitlines() if file is not None else ():
+        for word in line.partition("#")[0].split():
+            try:
+                moves += parse_moves(word)
+            except InvalidText:
+                moves.append(word)
+    return moves
+
+
+def _card_by_card(game: Game, outcome: Outcome) -> list[list[str]]:
+    """Each step with its move told as moves of one card."""
+    told: list[list[str]] = []
+    for move, *played in outcome.steps:
+        single = [UNDO] if move == UNDO else game.board.single_steps(move)
+        told.append([*single, *played])
+        game, _ = game.play(move)
+    return told
+
+
+def _show_steps(outcome: Outcome, told: list[list[str]]) -> None:
+    for step, single in zip(outcome.steps, told, strict=True):
+        click.echo(step[0] if single == step[:1] else f"{step[0]}: {' '.join(single)}")
+
+
+def _show_outcome(outcome: Outcome, symbols: bool) -> None:
+    board = outcome.game.board
+    show_board(board, symbols=symbols)
+    click.echo()
+    illegal = outcome.illegal
+    home = f"{board.cards_home} of {board.variant.pack_size} cards home"
+    if illegal is None:
+        won = " The game is won." if board.won else ""
+        click.echo(f"Every move is legal. Played: {len(outcome.steps)}; {home}.{won}")
+    else:
+        click.echo(f"Move {illegal.index + 1}, {illegal.move}, is illegal: {illegal} ({illegal.reason})")
+        click.echo(f"Played before it: {len(outcome.steps)}; {home}.")

@@ -1,0 +1,121 @@
+"""The commands about a single deal or game: deal, solve, rules."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+
+import click
+
+from cellrace.board import dealt_board
+from cellrace.deals import deal as deal_layout
+from cellrace.messages.boards import board_map
+from cellrace.notation import moves_text
+from cellrace.rules_text import rules_paragraphs
+from cellrace.solver import DEFAULT_STATES, Search
+from cellrace.variants import VARIANTS, find_variant
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, show_board, show_json
+
+_SLICE = 2_000
+"""How many states are searched between two looks at Ctrl-C."""
+_WIDEST = 88
+
+
+@click.command()
+@click.argument("game", type=VARIANT, metavar="VARIANT")
+@click.argument("number", type=DEAL_NUMBER)
+@click.option("--json", "as_json", is_flag=True, help="Print the board as JSON, as the wire protocol has it.")
+@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
+    """Print the board of a deal.
+
+    Deals are numbered as Microsoft's are, from 1 to 8589934591.
+
+    \b
+    cellrace deal freecell 617
+    """
+    variant = find_variant(game)
+    board = dealt_board(variant, deal_layout(variant, number))
+    if as_json:
+        shown = board_map(board)
+        show_json(
+            {
+                "variant": variant.id,
+                "deal": number,
+                "columns": shown.columns,
+                "cells": shown.cells,
+                "homes": shown.homes,
+                "reserve": shown.reserve,
+            }
+        )
+        return
+    click.echo(f"{variant.name}, deal {number}\n")
+    show_board(board, symbols=symbols)
+
+
+@click.command()
+@click.argument("game", type=VARIANT, metavar="VARIANT")
+@click.argument("number", type=DEAL_NUMBER)
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=DEFAULT_STATES,
+    show_default=True,
+    help="Give up after so many positions.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def solve(game: str, number: int, max_states: int, as_json: bool) -> None:
+    """Find a way to win a deal.
+
+    Prints the moves in the field's notation, ten to a line, for a game without autoplay. The exit status is 1 when no
+    way was found.
+
+    \b
+    cellrace solve freecell 617
+    cellrace solve freecell 617 | cellrace check --deal 617 --moves -
+    """
+    variant = find_variant(game)
+    search = Search(dealt_board(variant, deal_layout(variant, number)), max_states)
+    while search.advance(_SLICE):
+        pass
+    solution = search.solution
+    if as_json:
+        show_json(
+            {
+                "variant": variant.id,
+                "deal": number,
+                "solved": solution is not None,
+                "lost": search.lost,
+                "moves": solution.moves if solution else [],
+                "states": search.states,
+            }
+        )
+    elif solution is not None:
+        click.echo(moves_text(solution.moves))
+        click.echo(f"# {len(solution.moves)} moves, found among {search.states} states")
+    elif search.lost:
+        click.echo(f"# This deal cannot be won: all {search.states} states that can follow were searched.")
+    else:
+        click.echo(f"# No way to win was found among {search.states} states; --max-states allows more.")
+    if solution is None:
+        raise click.exceptions.Exit(NO)
+
+
+@click.command()
+@click.argument("game", type=VARIANT, metavar="[VARIANT]", default="freecell")
+def rules(game: str) -> None:
+    """Tell a game's rules in plain words.
+
+    Without a game: those of FreeCell, and the names of the other games.
+
+    \b
+    cellrace rules six-by-six
+    """
+    variant = find_variant(game)
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    for title, text in rules_paragraphs(variant):
+        click.echo(title)
+        click.echo(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  "))
+    others = ", ".join(name for name in VARIANTS if name != variant.id)
+    click.echo("Other games")
+    click.echo(textwrap.fill(others, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
