@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
-from redis.backoff import ExponentialWithJitterBackoff
+from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
 from redis.exceptions import AuthenticationError, AuthorizationError, BusyLoadingError, RedisError, ResponseError
 
 from .errors import StoreUnavailable, StoreUnfit
@@ -21,10 +21,11 @@ FIRST_ANSWER = 4.5
 
 _CONNECT_TIMEOUT = 2.0
 _ANSWER_TIMEOUT = 3.0
-_RETRIES = 5  # About half a second in all, in which an embedded store is up again after a kill.
+_RETRIES = 6  # Most of a second in all, in which an embedded store is up again after a kill.
 _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 _IDLE_BEFORE_PING = 15
+_PAUSE_BEFORE_NEXT_LOOK = 0.1
 _CONNECTIONS = 16
 _SECRETS = frozenset({"password"})
 
@@ -43,57 +44,34 @@ def client_for(url: str, *, connections: int = _CONNECTIONS) -> Redis:
 
     `connections` bounds what it opens: a command that finds them all in use waits, then fails as an unreachable store.
     """
-    own: dict[str, object] = {}
-    if not url.startswith("unix:"):
-        own["socket_keepalive"] = True
-    try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=connections,
-            timeout=_ANSWER_TIMEOUT,
-            socket_connect_timeout=_CONNECT_TIMEOUT,
-            socket_timeout=_ANSWER_TIMEOUT,
-            health_check_interval=_IDLE_BEFORE_PING,
-            retry=Retry(ExponentialWithJitterBackoff(cap=_LONGEST_PAUSE, base=_FIRST_PAUSE), _RETRIES),
-            protocol=2,  # Every store and proxy since 7.0 speaks it, and nothing comes unasked between two answers.
-            driver_info=None,  # Two round trips on each new connection, for a name in CLIENT LIST.
-            decode_responses=False,
-            **own,
-        )
-    except (ValueError, TypeError) as error:
-        raise StoreUnfit(
-            f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT or "
-            "unix:///PATH, with user and password before the host where the store wants them."
-        ) from error
-    return Redis.from_pool(pool)
+    return _client(url, connections, Retry(ExponentialWithJitterBackoff(_LONGEST_PAUSE, _FIRST_PAUSE), _RETRIES))
 
 
 async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
     """Connect and check that the store can be trusted; raise StoreUnavailable or StoreUnfit within 5 s if not."""
-    client = client_for(url, connections=connections)
     name = without_secrets(url)
+    # Not retried within: a refused password is no better the second time, and a starting store is asked again below.
+    probe = _client(url, 1, Retry(NoBackoff(), 0))
+    fault: Exception | None = None
     try:
         async with asyncio.timeout(FIRST_ANSWER):
-            return await _look_at(client, name)
-    except (AuthenticationError, AuthorizationError, ResponseError) as error:
-        await client.aclose()
-        raise StoreUnfit(
-            f"The store at {name} refuses to be used ({error}). Correct the user, the password or the database number "
-            "in its URL, or give that user more rights."
-        ) from error
-    except BusyLoadingError as error:
-        await client.aclose()
-        raise StoreUnavailable(f"The store at {name} is still reading its data. Try again in a moment.") from error
-    except (RedisError, OSError, TimeoutError) as error:
-        await client.aclose()
-        reason = str(error) or f"no answer in {FIRST_ANSWER:g} s"
-        raise StoreUnavailable(
-            f"The store at {name} cannot be reached ({reason}). Start it, correct --redis, or leave --redis out to use "
-            "the embedded store."
-        ) from error
-    except BaseException:
-        await client.aclose()
-        raise
+            while True:
+                try:
+                    version, warnings = await _look_at(probe, name)
+                    return Connected(client_for(url, connections=connections), version, warnings)
+                except (RedisError, OSError) as error:
+                    # What is refused while a connection is set up comes wrapped as a connection that failed.
+                    fault = error.__cause__ if isinstance(error.__cause__, RedisError) else error
+                if isinstance(fault, (AuthenticationError, AuthorizationError, ResponseError)):
+                    raise StoreUnfit(
+                        f"The store at {name} refuses to be used ({fault}). Correct the user, the password or the "
+                        "database number in its URL, or give that user more rights."
+                    ) from fault
+                await asyncio.sleep(_PAUSE_BEFORE_NEXT_LOOK)
+    except TimeoutError:
+        raise StoreUnavailable(_unreachable(name, fault)) from fault
+    finally:
+        await probe.aclose()
 
 
 def without_secrets(url: str) -> str:
@@ -112,10 +90,45 @@ def without_secrets(url: str) -> str:
     return f"{shown}?{urlencode(query, safe='*')}" if query else shown
 
 
-async def _look_at(client: Redis, name: str) -> Connected:
+def _client(url: str, connections: int, retry: Retry) -> Redis:
+    own = {} if url.startswith("unix:") else {"socket_keepalive": True}
+    try:
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=connections,
+            timeout=_ANSWER_TIMEOUT,
+            socket_connect_timeout=_CONNECT_TIMEOUT,
+            socket_timeout=_ANSWER_TIMEOUT,
+            health_check_interval=_IDLE_BEFORE_PING,
+            retry=retry,
+            protocol=2,  # Every store and proxy since 7.0 speaks it, and nothing comes unasked between two answers.
+            driver_info=None,  # Two round trips on each new connection, for a name in CLIENT LIST.
+            decode_responses=False,
+            **own,
+        )
+        pool.connection_class(**pool.connection_kwargs)  # Else an option unknown to it is found at the first command.
+    except (ValueError, TypeError) as error:
+        raise StoreUnfit(
+            f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT or "
+            "unix:///PATH, with user and password before the host where the store wants them."
+        ) from error
+    return Redis.from_pool(pool)
+
+
+def _unreachable(name: str, fault: Exception | None) -> str:
+    if isinstance(fault, BusyLoadingError):
+        return f"The store at {name} is still reading its data. Try again in a moment."
+    reason = fault or f"no answer in {FIRST_ANSWER:g} s"
+    return (
+        f"The store at {name} cannot be reached ({reason}). Start it, correct --redis, or leave --redis out to use the "
+        "embedded store."
+    )
+
+
+async def _look_at(client: Redis, name: str) -> tuple[str, tuple[str, ...]]:
     info: Mapping[str, object] = await client.info()
     version = _check_version(info, name)
-    if info.get("redis_mode") == "cluster":
+    if info.get("cluster_enabled") == 1:
         raise StoreUnfit(f"The store at {name} is part of a cluster. Name a single server.")
     if info.get("role") == "slave":
         raise StoreUnfit(
@@ -133,7 +146,7 @@ async def _look_at(client: Redis, name: str) -> Connected:
             f"The store at {name} throws data away when its memory is full (maxmemory-policy {policy}), and races "
             "would vanish with it. Set maxmemory-policy noeviction."
         )
-    return Connected(client, version, tuple(_warnings(config, info, name)))
+    return version, tuple(_warnings(config, info, name))
 
 
 def _check_version(info: Mapping[str, object], name: str) -> str:

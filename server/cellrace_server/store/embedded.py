@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -40,12 +39,14 @@ DURABLE = {
     "maxmemory-policy": "noeviction",
 }
 
+SHUT_DOWN = 3.0
+"""Seconds that the last server waits for the store's end."""
+
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
 _POLL = 0.01
 _LONGEST_ANSWER = 1.0
-SHUT_DOWN = 3.0
-_KEEPERS_AT_MOST = 2
+_KEEPERS_AT_MOST = 2  # The first may have been killed; two in a row say that the store cannot live.
 
 
 class EmbeddedStore:
@@ -78,10 +79,13 @@ class EmbeddedStore:
         except TimeoutError as error:
             await store.close()
             raise StoreUnavailable(store._complaint("does not answer")) from error
+        except (OSError, subprocess.SubprocessError) as error:
+            await store.close()
+            raise StoreUnavailable(store._complaint(f"cannot be started ({error})")) from error
         except BaseException:
             await store.close()
             raise
-        store._watch = asyncio.create_task(store._start_killed_keepers(), name="embedded-store-watch")
+        store._watch = asyncio.create_task(store._replace_killed_keepers(), name="embedded-store-watch")
         return store
 
     @property
@@ -167,7 +171,7 @@ class EmbeddedStore:
         finally:
             os.close(lock)
 
-    async def _start_killed_keepers(self) -> None:
+    async def _replace_killed_keepers(self) -> None:
         pause = _WATCH
         while True:
             await asyncio.sleep(pause)
@@ -195,7 +199,8 @@ class EmbeddedStore:
             await asyncio.sleep(_POLL)
         if self._socket.parent != self.data_dir:
             (self.data_dir / SOCKET_ELSEWHERE).unlink(missing_ok=True)
-            shutil.rmtree(self._socket.parent, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self._socket.parent.rmdir()
 
     def _complaint(self, what: str) -> str:
         log = self.data_dir / keeper.LOG
@@ -241,16 +246,14 @@ def _socket_path(data_dir: Path, *, make: bool = False) -> Path:
 
 
 def _is_private(directory: Path) -> bool:
-    """Another user may have put something else in its place since it was recorded."""
+    # Cleaned away: the same place again, for the attached servers know it by that.
+    with contextlib.suppress(OSError):
+        directory.mkdir(mode=0o700)
     try:
         found = directory.lstat()
-    except FileNotFoundError:
-        # Cleaned away: the same place again, for the attached servers know it by that.
-        with contextlib.suppress(OSError):
-            directory.mkdir(mode=0o700)
-            found = directory.lstat()
-            return True
+    except OSError:
         return False
+    # Another user may have put something else in its place since it was recorded.
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) == 0o700
 
 
