@@ -1,1 +1,1 @@
-
+"""Talks: sockets, and what each audience may see."""

@@ -1,1 +1,50 @@
+"""Remembers: Redis, and nothing else, knows Redis."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from redis.asyncio import Redis
+
+from cellrace_server.store.clock import RaceClock
+from cellrace_server.store.commits import Committer
+from cellrace_server.store.deals import DealStore
+from cellrace_server.store.due import DueStore
+from cellrace_server.store.library import Link
+from cellrace_server.store.lists import RaceLists
+from cellrace_server.store.nodes import NodeStore
+from cellrace_server.store.players import PlayerStore
+from cellrace_server.store.races import RaceStore
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """All that one node reads and writes."""
+
+    link: Link
+    races: RaceStore
+    players: PlayerStore
+    lists: RaceLists
+    deals: DealStore
+    due: DueStore
+    nodes: NodeStore
+    committer: Committer
+    clock: RaceClock
+
+
+async def open_store(redis: Redis, node: str) -> Store:
+    """The store of a node, its functions loaded and its clock set. Raises StoreUnavailable."""
+    link = Link(redis)
+    await link.load_library()
+    clock = await RaceClock.open(redis.time)
+    return Store(
+        link,
+        RaceStore(link, node),
+        PlayerStore(link, node),
+        RaceLists(link),
+        DealStore(link),
+        DueStore(link),
+        NodeStore(link, node),
+        Committer(link, node, clock.now),
+        clock,
+    )

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Struct
-from redis.asyncio import Redis
 
 from cellrace_server.core.facts import Done, Tally
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.library import Answer, Argument, call
+from cellrace_server.store.library import Answer, Argument, Link
 from cellrace_server.store.races import encoded_fact
 
 BATCH = 256
@@ -71,8 +70,8 @@ class Committer:
     when the last is answered.
     """
 
-    def __init__(self, redis: Redis, node: str, now: Callable[[], int]) -> None:
-        self._redis = redis
+    def __init__(self, link: Link, node: str, now: Callable[[], int]) -> None:
+        self._link = link
         self._node = node
         self._now = now
         self._waiting: deque[tuple[Commit, asyncio.Future[Outcome]]] = deque()
@@ -104,8 +103,8 @@ class Committer:
         for commit, _ in batch:
             arguments += _arguments(commit)
         try:
-            answers: Answer = await call(
-                self._redis, "race_commit", [keys.race(commit.race) for commit, _ in batch], *arguments
+            answers: Answer = await self._link.call(
+                "race_commit", [keys.race(commit.race) for commit, _ in batch], *arguments
             )
         except StoreUnavailable as error:
             for _, future in batch:

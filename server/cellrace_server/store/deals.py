@@ -5,12 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 
-from redis.asyncio import Redis
-
 from cellrace.deals import PROVED_RANGES
 from cellrace_server.stock import load_stock
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, command
+from cellrace_server.store.library import Answer, Link
 from cellrace_server.store.races import Secret
 
 CANDIDATES = 64
@@ -20,8 +18,8 @@ CANDIDATES = 64
 class DealStore:
     """The numbers that have been dealt to each player, and draws among the others."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     async def draw(self, variant: str, players: Sequence[str]) -> Secret | None:
         """A number that none of the players has had, now reserved for them, with a new salt; None if none is left.
@@ -30,7 +28,7 @@ class DealStore:
         """
         numbers = _shuffled_numbers(variant)
         for player in players:
-            had: Answer = await command(self._redis, "SMISMEMBER", keys.player_dealt(player, variant), *numbers)
+            had: Answer = await self._link.command("SMISMEMBER", keys.player_dealt(player, variant), *numbers)
             numbers = [number for number, seen in zip(numbers, had, strict=True) if not seen]
             if not numbers:
                 return None
@@ -43,9 +41,9 @@ class DealStore:
         reserved: list[str] = []
         for player in players:
             key = keys.player_dealt(player, variant)
-            if not await command(self._redis, "SADD", key, number):
+            if not await self._link.command("SADD", key, number):
                 for taken in reserved:
-                    await command(self._redis, "SREM", taken, number)
+                    await self._link.command("SREM", taken, number)
                 return False
             reserved.append(key)
         return True

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from redis.asyncio import Redis
-
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, call, command
+from cellrace_server.store.library import Answer, Link
 
 CLAIM = 5_000
 """For how long a claimed race is left to the node that claimed it, ms."""
@@ -15,24 +13,28 @@ CLAIMED_AT_ONCE = 200
 class DueStore:
     """The races by their next deadline; a score may be early, never late."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     async def expect(self, race_id: str, at: int) -> None:
         """Make sure that a race is looked at no later than at an instant."""
-        await command(self._redis, "ZADD", keys.DUE, "LT", at, race_id)
+        await self._link.command("ZADD", keys.DUE, "LT", at, race_id)
 
     async def claim(self, now: int) -> tuple[tuple[str, ...], int]:
         """The races that are due, and the score under which this node has them for now."""
         until = now + CLAIM
-        found: Answer = await call(self._redis, "due_claim", [keys.DUE], now, until, CLAIMED_AT_ONCE)
+        found: Answer = await self._link.call("due_claim", [keys.DUE], now, until, CLAIMED_AT_ONCE)
         return tuple(race.decode() for race in found), until
 
     async def settle(self, race_id: str, claimed: int, following: int | None) -> None:
         """Say when a claimed race is due again, or that it never is; without effect if somebody expects it sooner."""
-        await call(self._redis, "due_settle", [keys.DUE], race_id, claimed, "" if following is None else following)
+        await self._link.call("due_settle", [keys.DUE], race_id, claimed, "" if following is None else following)
+
+    async def forget(self, race_id: str) -> None:
+        """Never look at a race again: it has ended, with all its effects."""
+        await self._link.command("ZREM", keys.DUE, race_id)
 
     async def size(self) -> int:
         """How many races have something to come."""
-        count: int = await command(self._redis, "ZCARD", keys.DUE)
+        count: int = await self._link.command("ZCARD", keys.DUE)
         return count

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -17,28 +19,38 @@ Answer: TypeAlias = Any
 """What a function answers: nested lists of bytes and integers, in the shape that the table in the Lua file gives."""
 
 
-@asynccontextmanager
-async def answering() -> AsyncIterator[None]:
-    """Turns any failure of the store into StoreUnavailable: whether a write took place is then unknown."""
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise StoreUnavailable(f"The store does not answer ({error}).") from error
+class Link:
+    """The way to the store: sends commands, calls functions, and remembers when that last failed."""
 
+    def __init__(self, redis: Redis) -> None:
+        self.redis = redis
+        self._failed_at = -math.inf
 
-async def load_library(redis: Redis) -> None:
-    """Load the functions into the store, over those of the same version."""
-    text = (files(__package__) / "functions" / "cellrace.lua").read_text(encoding="utf-8")
-    async with answering():
-        await redis.function_load(text, replace=True)
+    @property
+    def seconds_since_error(self) -> float:
+        """How long ago the store last failed to answer; infinite if it never did."""
+        return time.monotonic() - self._failed_at
 
+    @asynccontextmanager
+    async def answering(self) -> AsyncIterator[None]:
+        """Turns any failure of the store into StoreUnavailable: whether a write took place is then unknown."""
+        try:
+            yield
+        except (RedisError, OSError) as error:
+            self._failed_at = time.monotonic()
+            raise StoreUnavailable(f"The store does not answer ({error}).") from error
 
-async def command(redis: Redis, *words: Argument) -> Answer:
-    """Send one command. Raises StoreUnavailable."""
-    async with answering():
-        return await redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+    async def command(self, *words: Argument) -> Answer:
+        """Send one command. Raises StoreUnavailable."""
+        async with self.answering():
+            return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
 
+    async def call(self, function: str, keys: Sequence[str], *arguments: Argument) -> Answer:
+        """Call one function. Raises StoreUnavailable."""
+        return await self.command("FCALL", function, len(keys), *keys, *arguments)
 
-async def call(redis: Redis, function: str, keys: Sequence[str], *arguments: Argument) -> Answer:
-    """Call one function. Raises StoreUnavailable."""
-    return await command(redis, "FCALL", function, len(keys), *keys, *arguments)
+    async def load_library(self) -> None:
+        """Load the functions into the store, over those of the same version."""
+        text = (files(__package__) / "functions" / "cellrace.lua").read_text(encoding="utf-8")
+        async with self.answering():
+            await self.redis.function_load(text, replace=True)

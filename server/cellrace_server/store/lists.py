@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from redis.asyncio import Redis
-
 from cellrace_server.core.race import Race
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, command
+from cellrace_server.store.library import Answer, Link
 
 ENDED_LISTED = 1_000
 """How many ended public races stay listed."""
@@ -15,37 +13,37 @@ ENDED_LISTED = 1_000
 class RaceLists:
     """The lists that `race.list` and codes are answered from."""
 
-    def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     async def add(self, race: Race) -> None:
         """List a race, or make its code known if it is private."""
-        await command(self._redis, "SET", keys.code(race.code), race.id)
+        await self._link.command("SET", keys.code(race.code), race.id)
         if not race.settings.private:
-            await command(self._redis, "ZADD", keys.LIVE, race.created_at, race.id)
+            await self._link.command("ZADD", keys.LIVE, race.created_at, race.id)
 
     async def end(self, race: Race) -> None:
         """Move a race to those that have ended, and forget its code."""
-        await command(self._redis, "DEL", keys.code(race.code))
+        await self._link.command("DEL", keys.code(race.code))
         if race.settings.private:
             return
-        await command(self._redis, "ZREM", keys.LIVE, race.id)
+        await self._link.command("ZREM", keys.LIVE, race.id)
         if race.cancelled is None:
-            await command(self._redis, "ZADD", keys.ENDED, race.created_at, race.id)
-            await command(self._redis, "ZREMRANGEBYRANK", keys.ENDED, 0, -ENDED_LISTED - 1)
+            await self._link.command("ZADD", keys.ENDED, race.created_at, race.id)
+            await self._link.command("ZREMRANGEBYRANK", keys.ENDED, 0, -ENDED_LISTED - 1)
 
     async def by_code(self, code: str) -> str | None:
         """The race of a code, read in any case."""
-        found: bytes | None = await command(self._redis, "GET", keys.code(code.upper()))
+        found: bytes | None = await self._link.command("GET", keys.code(code.upper()))
         return None if found is None else found.decode()
 
     async def newest(self, ended: bool, offset: int, count: int) -> tuple[str, ...]:
         """Public races that have ended or not, newest first."""
         key = keys.ENDED if ended else keys.LIVE
-        found: Answer = await command(self._redis, "ZREVRANGE", key, offset, offset + count - 1)
+        found: Answer = await self._link.command("ZREVRANGE", key, offset, offset + count - 1)
         return tuple(race.decode() for race in found)
 
     async def drop(self, race_id: str) -> None:
         """Forget a race that is on a list and no longer on record."""
-        await command(self._redis, "ZREM", keys.LIVE, race_id)
-        await command(self._redis, "ZREM", keys.ENDED, race_id)
+        await self._link.command("ZREM", keys.LIVE, race_id)
+        await self._link.command("ZREM", keys.ENDED, race_id)

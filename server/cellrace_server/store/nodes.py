@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from redis.asyncio import Redis
-
 from cellrace_server.core.presence import NODE_SILENCE, Nodes
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, command
+from cellrace_server.store.library import Answer, Link
 
 BEAT = 2.0
 """Seconds between two beats."""
@@ -17,8 +15,8 @@ FORGOTTEN = 24 * 3_600_000
 class NodeStore:
     """This node's beat, and what it sees of the others."""
 
-    def __init__(self, redis: Redis, node: str) -> None:
-        self._redis = redis
+    def __init__(self, link: Link, node: str) -> None:
+        self._link = link
         self.node = node
         self.nodes = Nodes({}, 0, 0)
 
@@ -26,19 +24,19 @@ class NodeStore:
         """Say that this node lives, and look who else does."""
         beats = await self._beats()
         if not any(now < beat + NODE_SILENCE for beat in beats.values()):
-            await command(self._redis, "SET", keys.UP_SINCE, now)
-        await command(self._redis, "HSET", keys.NODES, self.node, now)
-        up_since: bytes | None = await command(self._redis, "GET", keys.UP_SINCE)
+            await self._link.command("SET", keys.UP_SINCE, now)
+        await self._link.command("HSET", keys.NODES, self.node, now)
+        up_since: bytes | None = await self._link.command("GET", keys.UP_SINCE)
         self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now)
         if forgotten := [node for node, beat in beats.items() if now > beat + FORGOTTEN]:
-            await command(self._redis, "HDEL", keys.NODES, *forgotten)
+            await self._link.command("HDEL", keys.NODES, *forgotten)
 
     async def leave(self) -> None:
         """Say that this node ends."""
-        await command(self._redis, "HDEL", keys.NODES, self.node)
+        await self._link.command("HDEL", keys.NODES, self.node)
 
     async def _beats(self) -> dict[str, int]:
-        answer: Answer = await command(self._redis, "HGETALL", keys.NODES)
+        answer: Answer = await self._link.command("HGETALL", keys.NODES)
         # With RESP2 a hash comes as a flat list from a raw command, unless redis-py has a callback for it.
         pairs = answer.items() if isinstance(answer, dict) else zip(answer[::2], answer[1::2], strict=True)
         return {node.decode(): int(beat) for node, beat in pairs}

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from msgspec import Struct
-from redis.asyncio import Redis
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player
 from cellrace_server.core.names import Name
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, call, command
+from cellrace_server.store.library import Answer, Link
 
 ORPHANED_NAME = 60_000
 """After how many ms a name whose player was never written may be taken, ms."""
@@ -40,8 +39,8 @@ def new_id(length: int = 12) -> str:
 class PlayerStore:
     """Reads and writes players for one node."""
 
-    def __init__(self, redis: Redis, node: str) -> None:
-        self._redis = redis
+    def __init__(self, link: Link, node: str) -> None:
+        self._link = link
         self._node = node
 
     async def register(self, name: Name, bot: bool, now: int) -> tuple[Player, str]:
@@ -50,13 +49,13 @@ class PlayerStore:
         await self._claim_name(name.folded, player.id, now)
         token = f"{player.id}.{secrets.token_urlsafe(24)}"
         record = ("name", name.shown, "folded", name.folded, "bot", int(bot), "since", now, "token", _hashed(token))
-        await command(self._redis, "HSET", keys.player(player.id), *record)
+        await self._link.command("HSET", keys.player(player.id), *record)
         return player, token
 
     async def recognise(self, token: str) -> Identity:
         """The player of a token. Raises Refused with `bad_token` or `banned`."""
         player_id = token.partition(".")[0]
-        known, banned = await command(self._redis, "HMGET", keys.player(player_id), "token", "banned")
+        known, banned = await self._link.command("HMGET", keys.player(player_id), "token", "banned")
         if known is None or not hmac.compare_digest(known, _hashed(token).encode()):
             raise Refused(ErrorCode.BAD_TOKEN)
         if banned is not None:
@@ -68,7 +67,7 @@ class PlayerStore:
 
     async def find(self, player_id: str) -> Identity | None:
         """The player of an id, or None."""
-        answer: Answer = await command(self._redis, "HMGET", keys.player(player_id), "name", "bot", "since", "folded")
+        answer: Answer = await self._link.command("HMGET", keys.player(player_id), "name", "bot", "since", "folded")
         name, bot, since, folded = answer
         if name is None:
             return None
@@ -79,71 +78,71 @@ class PlayerStore:
         """The player under another name, and marked as a bot for good. Raises Refused with `name_taken`."""
         player = identity.player
         if bot and not player.bot:
-            await command(self._redis, "HSET", keys.player(player.id), "bot", 1)
+            await self._link.command("HSET", keys.player(player.id), "bot", 1)
             player = Player(id=player.id, name=player.name, bot=True)
         if name is None or name.shown == player.name:
             return player
         if name.folded != identity.folded:
             await self._claim_name(name.folded, player.id, now)
-        await command(self._redis, "HSET", keys.player(player.id), "name", name.shown, "folded", name.folded)
+        await self._link.command("HSET", keys.player(player.id), "name", name.shown, "folded", name.folded)
         if name.folded != identity.folded:
-            await command(self._redis, "DEL", keys.name(identity.folded))
+            await self._link.command("DEL", keys.name(identity.folded))
         return Player(id=player.id, name=name.shown, bot=player.bot)
 
     async def take_over(self, player_id: str) -> str:
         """A new sid for a player's connection; every older one is superseded from now on."""
         random = secrets.token_hex(8)
-        epoch, _, _ = await call(self._redis, "player_hello", [keys.player(player_id)], random, self._node)
+        epoch, _, _ = await self._link.call("player_hello", [keys.player(player_id)], random, self._node)
         return f"{epoch}.{random}"
 
     async def current_sid(self, player_id: str) -> str:
         """The sid of the player's newest connection."""
-        epoch, random = await command(self._redis, "HMGET", keys.player(player_id), "epoch", "random")
+        epoch, random = await self._link.command("HMGET", keys.player(player_id), "epoch", "random")
         return f"{epoch.decode()}.{random.decode()}" if epoch and random else ""
 
     async def races(self, player_id: str) -> tuple[str, ...]:
         """The races of a player that are not over, newest first."""
-        found: Answer = await command(self._redis, "ZREVRANGE", keys.player_races(player_id), 0, -1)
+        found: Answer = await self._link.command("ZREVRANGE", keys.player_races(player_id), 0, -1)
         return tuple(race.decode() for race in found)
 
     async def recent_races(self, player_id: str) -> tuple[str, ...]:
         """The last races of a player that have ended, newest first."""
-        found: Answer = await command(self._redis, "ZREVRANGE", keys.player_ended(player_id), 0, -1)
+        found: Answer = await self._link.command("ZREVRANGE", keys.player_ended(player_id), 0, -1)
         return tuple(race.decode() for race in found)
 
     async def enter(self, player_id: str, race_id: str, created_at: int) -> None:
         """Put a race on the player's list: the intent, before the fact (NODES, 23)."""
-        await command(self._redis, "ZADD", keys.player_races(player_id), created_at, race_id)
+        await self._link.command("ZADD", keys.player_races(player_id), created_at, race_id)
 
     async def exit(self, player_id: str, race_id: str) -> None:
         """Take a race off the player's list."""
-        await command(self._redis, "ZREM", keys.player_races(player_id), race_id)
+        await self._link.command("ZREM", keys.player_races(player_id), race_id)
 
     async def race_ended(self, player_ids: Sequence[str], race_id: str, created_at: int) -> None:
         """Move a race to the players' lists of those that have ended."""
         for player_id in player_ids:
             ended = keys.player_ended(player_id)
-            await command(self._redis, "ZADD", ended, created_at, race_id)
-            await command(self._redis, "ZREMRANGEBYRANK", ended, 0, -RECENT_RACES - 1)
+            await self._link.command("ZADD", ended, created_at, race_id)
+            await self._link.command("ZREMRANGEBYRANK", ended, 0, -RECENT_RACES - 1)
             await self.exit(player_id, race_id)
 
     async def count_guess(self, kind: str, address: str, window: int) -> int:
         """How often an address has done something within the last `window` seconds, this time included."""
         key = keys.guesses(kind, address)
-        count: int = await command(self._redis, "INCR", key)
-        await command(self._redis, "EXPIRE", key, window, "NX")
+        count: int = await self._link.command("INCR", key)
+        await self._link.command("EXPIRE", key, window, "NX")
         return count
 
     async def guesses(self, kind: str, address: str) -> int:
         """How often an address has done something lately."""
-        return int(await command(self._redis, "GET", keys.guesses(kind, address)) or 0)
+        return int(await self._link.command("GET", keys.guesses(kind, address)) or 0)
 
     async def _claim_name(self, folded: str, player_id: str, now: int) -> None:
         key = keys.name(folded)
         claim = f"{player_id}:{now}"
-        if await command(self._redis, "SET", key, claim, "NX"):
+        if await self._link.command("SET", key, claim, "NX"):
             return
-        holder: bytes | None = await command(self._redis, "GET", key)
+        holder: bytes | None = await self._link.command("GET", key)
         if holder is not None:
             holder_id, _, since = holder.decode().partition(":")
             if holder_id == player_id:
@@ -151,7 +150,7 @@ class PlayerStore:
             owner = await self.find(holder_id)
             if (owner is not None and owner.folded == folded) or now < int(since) + ORPHANED_NAME:
                 raise Refused(ErrorCode.NAME_TAKEN)
-        await command(self._redis, "SET", key, claim)
+        await self._link.command("SET", key, claim)
 
 
 def _hashed(token: str) -> str:

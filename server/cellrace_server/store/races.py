@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
-from redis.asyncio import Redis
 
 from cellrace.messages import EntrantStatus
-from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, Stamped
+from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, Stamped, Tally
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, call, command
+from cellrace_server.store.library import Answer, Link
 
 _ENCODER = msgspec.msgpack.Encoder()
 _FACTS: msgspec.msgpack.Decoder[Fact] = msgspec.msgpack.Decoder(Fact)
@@ -49,6 +48,14 @@ class Record(Struct, frozen=True):
     logs: Mapping[str, tuple[Entry, ...]]
 
 
+class Head(Struct, frozen=True):
+    """What lists show of a race: everything but the logs."""
+
+    race: Race
+    presence: Mapping[str, Presence]
+    tallies: Mapping[str, Tally]
+
+
 class Guard(Struct, frozen=True):
     """What must still hold of an entrant when a fact is appended: the length of the log, and who is connected."""
 
@@ -76,29 +83,38 @@ class LostTrack(Exception):
 class RaceStore:
     """Reads and writes races for one node."""
 
-    def __init__(self, redis: Redis, node: str) -> None:
-        self._redis = redis
+    def __init__(self, link: Link, node: str) -> None:
+        self._link = link
         self.node = node
 
     async def create(self, race: Race) -> None:
         """Put a race without facts on record, unless its id is there already."""
-        await call(self._redis, "race_create", [keys.race(race.id)], _ENCODER.encode(race))
+        await self._link.call("race_create", [keys.race(race.id)], _ENCODER.encode(race))
 
     async def load(self, race_id: str, *, host: bool = False) -> Record | None:
         """The whole record, or None; with `host` this node hears what other nodes write from this very moment on."""
-        answer: Answer = await call(self._redis, "race_load", [keys.race(race_id)], self.node if host else "")
+        answer: Answer = await self._link.call("race_load", [keys.race(race_id)], self.node if host else "")
         if not answer:
             return None
         creation, records, presence, logs = answer
-        race = _RACES.decode(creation)
         facts = stamped_records(0, records)
-        for stamped in facts:
-            race = evolve(race, stamped)
         return Record(
-            race,
+            _race(creation, facts),
             facts,
-            {player.decode(): _presence(value) for player, value in _pairs(presence)},
+            {player.decode(): parse_presence(value) for player, value in _pairs(presence)},
             {player.decode(): _entries(value) for player, value in _pairs(logs)},
+        )
+
+    async def head(self, race_id: str) -> Head | None:
+        """What lists show of a race, or None."""
+        answer: Answer = await self._link.call("race_head", [keys.race(race_id)])
+        if not answer:
+            return None
+        creation, records, presence, tallies = answer
+        return Head(
+            _race(creation, stamped_records(0, records)),
+            {player.decode(): parse_presence(value) for player, value in _pairs(presence)},
+            {player.decode(): Tally(*map(int, value.split(b":"))) for player, value in _pairs(tallies)},
         )
 
     async def append(
@@ -118,8 +134,7 @@ class RaceStore:
         for number, fact in enumerate(facts, race.version + 1):
             after = evolve(after, Stamped(number, command_id, now, fact))
         statuses = [text for fact in facts for text in _status_changes(after, fact)]
-        answer: Answer = await call(
-            self._redis,
+        answer: Answer = await self._link.call(
             "race_append",
             [keys.race(race.id)],
             command_id,
@@ -151,31 +166,29 @@ class RaceStore:
 
     async def open(self, race_id: str, player: str, sid: str) -> bool | None:
         """Make a connection the one that plays: whether the player was connected already, or None if superseded."""
-        answer: Answer = await call(self._redis, "race_open", [keys.race(race_id)], player, sid, self.node)
+        answer: Answer = await self._link.call("race_open", [keys.race(race_id)], player, sid, self.node)
         return None if answer[0] == b"superseded" else bool(answer[1])
 
     async def gone(self, race_id: str, player: str, sid: str, at: int) -> None:
         """Note that a connection is lost, if it is still the one that plays."""
-        await call(self._redis, "race_gone", [keys.race(race_id)], player, sid, at, self.node)
+        await self._link.call("race_gone", [keys.race(race_id)], player, sid, at, self.node)
 
     async def secret(self, race_id: str) -> Secret | None:
         """The deal and salt of a race whose countdown has begun."""
-        deal, salt = await command(self._redis, "HMGET", keys.secret(race_id), "deal", "salt")
+        deal, salt = await self._link.command("HMGET", keys.secret(race_id), "deal", "salt")
         return None if deal is None else Secret(int(deal), salt.decode())
 
     async def facts_after(self, race_id: str, version: int) -> tuple[Stamped, ...]:
         """The facts that follow a version."""
-        return stamped_records(
-            version, await command(self._redis, "LRANGE", keys.race(race_id) + ":facts", version, -1)
-        )
+        return stamped_records(version, await self._link.command("LRANGE", keys.race(race_id) + ":facts", version, -1))
 
     async def unhost(self, race_id: str) -> None:
         """Stop hearing what other nodes write."""
-        await call(self._redis, "race_unhost", [keys.race(race_id)], self.node)
+        await self._link.call("race_unhost", [keys.race(race_id)], self.node)
 
     async def compact(self, race_id: str) -> None:
         """Turn the logs of an ended race into replays, and let all of it expire."""
-        await call(self._redis, "race_compact", [keys.race(race_id)], KEPT)
+        await self._link.call("race_compact", [keys.race(race_id)], KEPT)
 
 
 def encoded_fact(fact: Fact) -> bytes:
@@ -219,11 +232,20 @@ def _pairs(flat: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
-def _presence(value: bytes) -> Presence:
+def _race(creation: bytes, facts: Sequence[Stamped]) -> Race:
+    race = _RACES.decode(creation)
+    for stamped in facts:
+        race = evolve(race, stamped)
+    return race
+
+
+def parse_presence(value: bytes) -> Presence:
+    """The presence of its text in the store."""
     sid, node, gone_at = value.decode().split("|")
     return Presence(sid, node, int(gone_at) if gone_at else None)
 
 
 def _entries(value: bytes | list[bytes]) -> tuple[Entry, ...]:
+    """The entries of a log, or of the replay that a finished game's log has become."""
     entries = value.split(b",") if isinstance(value, bytes) else value
     return tuple(Entry(int(at), move.decode()) for at, _, move in (entry.partition(b":") for entry in entries))

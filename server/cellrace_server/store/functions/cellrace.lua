@@ -8,6 +8,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:commands      hash    command id -> the version of its first fact
   race:{ID}:entrants      hash    player -> playing, or how the game ended
   race:{ID}:presence      hash    player -> "sid|node|gone_at"; gone_at is empty while connected
+  race:{ID}:tallies       hash    player -> "seq:home:moves:undos", for lists: what a game has come to without playing it again
   race:{ID}:log:PLAYER    list    one "at:move" an entry
   race:{ID}:replay:PLAYER string  the log of a finished game, entries joined by commas
   race:{ID}:secret        hash    deal, salt
@@ -17,7 +18,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
 
 Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of tellings:
   {race, "fact", version, record}    {race, "moves", player, seq, home, moves, undos, at, {entry…}}
-  {race, "online", player, "1"|"0"}  {player, "superseded", sid}
+  {race, "presence", player, presence}  {player, "superseded", sid}
 
   function       keys           arguments                                             answer
   race_create    race           creation                                              1 when new, else 0
@@ -26,6 +27,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_open      race           player, sid, node                                     {verdict, was online}
   race_gone      race           player, sid, at, node                                 1 when it was current
   race_load      race           node to register as host, or ""                       see below
+  race_head      race                                                                 see below
   race_unhost    race           node                                                  how many were removed
   race_compact   race           ms to live                                            1 when done
   due_claim      due            now, claim until, limit                               {race…}
@@ -62,6 +64,11 @@ local function append_fact(base, origin, command, at, fact)
   redis.call('HSET', base, 'version', version, 'last', command)
   tell(base, origin, {race_id(base), 'fact', version, record})
   return version
+end
+
+local function set_presence(base, origin, player, presence)
+  redis.call('HSET', base .. ':presence', player, presence)
+  tell(base, origin, {race_id(base), 'presence', player, presence})
 end
 
 local function race_create(keys, args)
@@ -163,6 +170,8 @@ local function commit_one(base, origin, now, entry)
   if before then at = math.max(at, tonumber(string.match(before, '^%d+'))) end
   local stamp = string.format('%.0f', at)
   for _, move in ipairs(moves) do redis.call('RPUSH', log, stamp .. ':' .. move) end
+  local tally = table.concat({entry.seq + #moves, entry.home, entry.counted, entry.undos}, ':')
+  redis.call('HSET', base .. ':tallies', player, tally)
   tell(base, origin, {race_id(base), 'moves', player, entry.seq + #moves, entry.home, entry.counted, entry.undos, stamp, moves})
   local version = 0
   if entry.done ~= '' then
@@ -200,8 +209,7 @@ local function race_open(keys, args)
   local presence = redis.call('HGET', base .. ':presence', player)
   if epoch_of(sid_of(presence)) > epoch_of(sid) then return {'superseded', ''} end
   local was_online = presence and string.sub(presence, -1) == '|'
-  redis.call('HSET', base .. ':presence', player, sid .. '|' .. node .. '|')
-  if not was_online then tell(base, node, {race_id(base), 'online', player, '1'}) end
+  set_presence(base, node, player, sid .. '|' .. node .. '|')
   return {'ok', was_online and '1' or ''}
 end
 
@@ -210,8 +218,7 @@ local function race_gone(keys, args)
   local presence = redis.call('HGET', base .. ':presence', player)
   if sid_of(presence) ~= sid then return 0 end
   if string.sub(presence, -1) ~= '|' then return 1 end
-  redis.call('HSET', base .. ':presence', player, sid .. '|' .. node .. '|' .. at)
-  tell(base, node, {race_id(base), 'online', player, '0'})
+  set_presence(base, node, player, sid .. '|' .. node .. '|' .. at)
   return 1
 end
 
@@ -229,6 +236,14 @@ local function race_load(keys, args)
   return {creation, records_after(base, 0), redis.call('HGETALL', base .. ':presence'), logs}
 end
 
+-- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, tally…}}
+local function race_head(keys, args)
+  local base = keys[1]
+  local creation = redis.call('HGET', base, 'creation')
+  if not creation then return {} end
+  return {creation, records_after(base, 0), redis.call('HGETALL', base .. ':presence'), redis.call('HGETALL', base .. ':tallies')}
+end
+
 local function race_unhost(keys, args)
   return redis.call('SREM', keys[1] .. ':hosts', args[1])
 end
@@ -244,7 +259,7 @@ local function race_compact(keys, args)
     redis.call('DEL', log)
     redis.call('PEXPIRE', replay, ttl)
   end
-  for _, suffix in ipairs({'', ':facts', ':commands', ':entrants', ':presence', ':secret', ':hosts'}) do
+  for _, suffix in ipairs({'', ':facts', ':commands', ':entrants', ':presence', ':tallies', ':secret', ':hosts'}) do
     redis.call('PEXPIRE', base .. suffix, ttl)
   end
   return 1
@@ -282,6 +297,7 @@ redis.register_function('race_commit', race_commit)
 redis.register_function('race_open', race_open)
 redis.register_function('race_gone', race_gone)
 redis.register_function('race_load', race_load)
+redis.register_function('race_head', race_head)
 redis.register_function('race_unhost', race_unhost)
 redis.register_function('race_compact', race_compact)
 redis.register_function('due_claim', due_claim)

@@ -1,0 +1,88 @@
+"""Tells the members of a room what happens in it: each message is built once, and encoded once for each subprotocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, cast
+
+from cellrace.codec import Codec
+from cellrace.messages import DelayedPush, DelayReason, FactPush, NewsPush, OnlinePush
+from cellrace_server.core.facts import Stamped
+from cellrace_server.net import views
+from cellrace_server.net.outbox import NewsKey, Outbox, frame_bytes
+from cellrace_server.room import Member, Room
+from cellrace_server.store.races import Entry
+
+
+class Listener(Member, Protocol):
+    """A member with a way to be told."""
+
+    codec: Codec
+    outbox: Outbox
+
+
+class Frames:
+    """One message as frames, made when the first listener of a subprotocol wants one."""
+
+    def __init__(self, message: FactPush | NewsPush) -> None:
+        self._message = message
+        self._frames: dict[Codec, bytes] = {}
+
+    def of(self, codec: Codec) -> bytes:
+        """The frame of one subprotocol."""
+        frame = self._frames.get(codec)
+        if frame is None:
+            frame = self._frames[codec] = frame_bytes(codec.encode(self._message), codec.text)
+        return frame
+
+
+class RoomAnnouncer:
+    """Writes to the sockets of a room's members."""
+
+    def __init__(self, now: Callable[[], int]) -> None:
+        self._now = now
+
+    def facts(self, room: Room, stamped: Sequence[Stamped]) -> None:
+        """To every entrant and spectator, the actor too."""
+        now = self._now()
+        for fact in stamped:
+            frames = Frames(views.fact_push(room.race, fact, now))
+            for listener in _listeners(room):
+                listener.outbox.send(frames.of(listener.codec))
+
+    def started(self, room: Room) -> None:
+        """To every entrant and spectator."""
+        assert room.start is not None
+        frames = Frames(views.started_push(room, room.start))
+        for listener in _listeners(room):
+            listener.outbox.send(frames.of(listener.codec))
+
+    def moved(self, room: Room, player: str, entries: Sequence[Entry]) -> None:
+        """Progress to all but the player; the moves to those who may see them."""
+        at = entries[-1].at - (room.race.start_at or 0)
+        progress = Frames(views.progress_push(room, player, at))
+        moves = Frames(views.moved_push(room, player, entries, at))
+        key: NewsKey = ("race.progress", room.id, player)
+        for listener in _listeners(room):
+            if listener.player.id == player:
+                continue
+            listener.outbox.send_news(key, progress.of(listener.codec))
+            if views.sees_moves(room, listener.player.id):
+                listener.outbox.send(moves.of(listener.codec))
+
+    def online(self, room: Room, player: str, online: bool) -> None:
+        """To all but the player."""
+        frames = Frames(OnlinePush(race=room.id, player=player, online=online))
+        for listener in _listeners(room):
+            if listener.player.id != player:
+                listener.outbox.send_news(("race.online", room.id, player), frames.of(listener.codec))
+
+    def delayed(self, room: Room) -> None:
+        """To every entrant and spectator."""
+        frames = Frames(DelayedPush(race=room.id, reason=DelayReason.NO_DEAL))
+        for listener in _listeners(room):
+            listener.outbox.send_news(("race.delayed", room.id, ""), frames.of(listener.codec))
+
+
+def _listeners(room: Room) -> list[Listener]:
+    return [cast(Listener, member) for member in room.members()]

@@ -1,0 +1,230 @@
+"""What each audience may see of a race: rooms and facts as messages of the protocol (section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from cellrace.messages import (
+    CancelledPush,
+    CountdownPush,
+    DonePush,
+    Entrant,
+    EntrantStatus,
+    FactPush,
+    JoinedPush,
+    LeftPush,
+    Log,
+    MovedPush,
+    OverPush,
+    OwnGame,
+    Player,
+    ProgressPush,
+    RaceAnswer,
+    RaceState,
+    ReadyPush,
+    RematchPush,
+    RequestId,
+    Standing,
+    StartedPush,
+    Summary,
+    board_map,
+    dealt_cards,
+)
+from cellrace.variants import find_variant
+from cellrace_server.core.facts import (
+    Cancelled,
+    CountdownBegan,
+    Done,
+    Joined,
+    Left,
+    Over,
+    ReadySet,
+    Rematched,
+    Stamped,
+    Tally,
+)
+from cellrace_server.core.race import Race, standings
+from cellrace_server.play import Start
+from cellrace_server.room import Room
+from cellrace_server.store.races import Entry, Head
+
+
+def entrant_views(race: Race, online: Mapping[str, bool], tallies: Mapping[str, Tally]) -> tuple[Entrant, ...]:
+    """The entrants as everybody sees them; places are provisional until the race is over."""
+    placed = {standing.player.id: standing for standing in race.standings or standings(race)}
+    return tuple(
+        _entrant(
+            entrant.player,
+            race.status(entrant),
+            online.get(entrant.player.id, False),
+            entrant.done.tally if entrant.done else tallies.get(entrant.player.id, Tally()),
+            placed.get(entrant.player.id),
+        )
+        for entrant in race.entrants
+    )
+
+
+def _entrant(player: Player, status: EntrantStatus, online: bool, tally: Tally, standing: Standing | None) -> Entrant:
+    return Entrant(
+        player=player,
+        status=status,
+        online=online,
+        seq=tally.seq,
+        home=tally.home,
+        moves=tally.moves,
+        undos=tally.undos,
+        time=standing.time if standing else None,
+        place=standing.place if standing else None,
+    )
+
+
+def sees_moves(room: Room, player: str) -> bool:
+    """Whether a player may see the moves of others: an entrant who is done may, and anybody once the race is over."""
+    entrant = room.race.entrant(player)
+    return room.race.standings is not None or (entrant is not None and entrant.done is not None)
+
+
+def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) -> RaceAnswer:
+    """The whole race as one player may see it."""
+    race = room.race
+    entrant = race.entrant(viewer)
+    online = {e.player.id: room.is_online(e.player.id) for e in race.entrants}
+    tallies = {e.player.id: room.tally(e.player.id) for e in race.entrants}
+    public = room.released and room.start is not None and room.secret is not None
+    cards = dealt_cards(room.start.board.variant, room.start.layout) if public and room.start else None
+    return RaceAnswer(
+        re=re,
+        race=race.id,
+        version=race.version,
+        state=shown_state(room, now),
+        kind=race.kind,
+        settings=race.settings,
+        code=race.code if entrant else None,
+        commitment=race.commitment,
+        host=race.host,
+        created_at=race.created_at,
+        start_at=race.start_at,
+        now=now,
+        entrants=entrant_views(race, online, tallies),
+        parent=race.parent,
+        successor=race.successor,
+        deal=room.secret.deal if public and room.secret else None,
+        salt=room.secret.salt if public and room.secret else None,
+        layout=cards.layout if cards else None,
+        cells=cards.cells if cards else None,
+        reserve=cards.reserve if cards else None,
+        you=own_game(room, viewer) if public and entrant else None,
+        logs=logs(room, viewer) if public and sees_moves(room, viewer) else None,
+        standings=race.standings,
+    )
+
+
+def shown_state(room: Room, now: int) -> RaceState:
+    """The state as it may be told: a race whose deal this node does not release yet is still in its countdown."""
+    state = room.race.state(now)
+    return RaceState.COUNTDOWN if state is RaceState.RUNNING and not room.released else state
+
+
+def own_game(room: Room, player: str) -> OwnGame | None:
+    """An entrant's own game."""
+    play = room.plays.get(player)
+    if play is None:
+        return None
+    return OwnGame(moves=play.moves, seq=len(play.entries), board=board_map(play.game.board))
+
+
+def logs(room: Room, viewer: str) -> tuple[Log, ...]:
+    """The logs of the others."""
+    return tuple(
+        Log(player=player, seq=len(play.entries), moves=play.moves)
+        for player, play in room.plays.items()
+        if player != viewer
+    )
+
+
+def summary(head: Head, now: int) -> Summary:
+    """A race as a line of a list."""
+    race = head.race
+    online = {player: presence.gone_at is None for player, presence in head.presence.items()}
+    return Summary(
+        race=race.id,
+        state=race.state(now),
+        kind=race.kind,
+        variant=race.settings.variant,
+        seats=race.settings.seats,
+        entrants=entrant_views(race, online, head.tallies),
+        host=race.host,
+        created_at=race.created_at,
+    )
+
+
+def fact_push(race: Race, stamped: Stamped, now: int) -> FactPush:
+    """A fact as it is told; `race` is the race after it or later."""
+    version, fact = stamped.version, stamped.fact
+    match fact:
+        case Joined():
+            return JoinedPush(race=race.id, version=version, now=now, player=fact.player)
+        case Left():
+            return LeftPush(race=race.id, version=version, now=now, player=fact.player, reason=fact.reason)
+        case ReadySet():
+            return ReadyPush(race=race.id, version=version, now=now, player=fact.player, ready=fact.ready)
+        case CountdownBegan():
+            return CountdownPush(
+                race=race.id, version=version, now=now, start_at=fact.start_at, commitment=fact.commitment
+            )
+        case Done():
+            standing = next((s for s in standings(race) if s.player.id == fact.player), None)
+            return DonePush(
+                race=race.id,
+                version=version,
+                now=now,
+                player=fact.player,
+                status=fact.status,
+                home=fact.tally.home,
+                time=standing.time if standing else None,
+                place=standing.place if standing else None,
+            )
+        case Over():
+            return OverPush(race=race.id, version=version, now=now, standings=fact.standings)
+        case Cancelled():
+            return CancelledPush(race=race.id, version=version, now=now, reason=fact.reason)
+        case Rematched():
+            return RematchPush(race=race.id, version=version, now=now, successor=fact.successor)
+        case _:
+            assert_never(fact)
+
+
+def started_push(room: Room, start: Start) -> StartedPush:
+    """The start, with the deal that is no secret any more."""
+    assert room.secret is not None
+    assert room.race.start_at is not None
+    cards = dealt_cards(find_variant(room.race.settings.variant), start.layout)
+    return StartedPush(
+        race=room.id,
+        start_at=room.race.start_at,
+        deal=room.secret.deal,
+        salt=room.secret.salt,
+        layout=cards.layout,
+        cells=cards.cells,
+        reserve=cards.reserve,
+    )
+
+
+def progress_push(room: Room, player: str, at: int) -> ProgressPush:
+    """How far an entrant's game has come, `at` ms after the start."""
+    tally = room.tally(player)
+    return ProgressPush(
+        race=room.id, player=player, seq=tally.seq, home=tally.home, moves=tally.moves, undos=tally.undos, at=at
+    )
+
+
+def moved_push(room: Room, player: str, entries: Sequence[Entry], at: int) -> MovedPush:
+    """The last entries of an entrant's log."""
+    return MovedPush(
+        race=room.id,
+        player=player,
+        seq=room.tally(player).seq,
+        moves=tuple(entry.move for entry in entries),
+        at=at,
+    )

@@ -1,0 +1,210 @@
+"""Carries out on a room what is asked of its race: decides, writes, tells; and wakes it when time has passed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from uuid import uuid4
+
+from cellrace.commitment import commitment
+from cellrace.errors import Refused
+from cellrace.messages import EntrantStatus, RaceState
+from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
+from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stamped
+from cellrace_server.core.presence import FIRST_CONTACT, judges
+from cellrace_server.core.race import Race, all_ready, apply, deadline, starters
+from cellrace_server.room import Room
+from cellrace_server.store import Store
+from cellrace_server.store.deals import new_secret
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Secret
+
+AFTER_STORE_ERROR = 2.0
+"""For how many seconds after an error of the store nobody is timed out (NODES, 4)."""
+LONGEST_WAIT = 15_000
+"""After how long a race is looked at in any case, since an absence may have begun with a node's death, ms."""
+
+BuildCommand = Callable[[], Command]
+
+
+class Referee:
+    """Decides on one room's race, one thing at a time."""
+
+    def __init__(self, room: Room, store: Store) -> None:
+        self.room = room
+        self._store = store
+        self._lock = asyncio.Lock()
+
+    def next_look(self, now: int) -> int | None:
+        """When the race must be looked at next on this node, ms; None when it has ended."""
+        race = self.room.race
+        if race.ended:
+            return None
+        nodes = self._store.nodes.nodes
+        known = nodes.contact_at + FIRST_CONTACT
+        absent = self.room.absent(nodes, now)
+        following = deadline(race, absent if judges(nodes, now) else {})
+        assert following is not None
+        if absent and not judges(nodes, now):
+            following = min(following, known)
+        if not self.room.released and race.start_at is not None:
+            following = min(following, race.start_at + self._store.clock.margin)
+        return min(following, now + LONGEST_WAIT)
+
+    async def ask(self, build: BuildCommand, secret: Secret | None = None) -> Sequence[Stamped]:
+        """Carry out a command and return its facts, not yet told: the caller answers, then calls `tell`.
+
+        The command is built anew whenever the race has moved on. Raises Refused, StoreUnavailable, LostTrack.
+        """
+        async with self._lock:
+            return await self._carry_out(build, secret)
+
+    async def _carry_out(self, build: BuildCommand, secret: Secret | None = None) -> Sequence[Stamped]:
+        command_id = uuid4().hex[:16]
+        while True:
+            await self.be_sure()
+            race, now = self.room.race, self._store.clock.now()
+            facts = decide(race, build(), now)
+            if not facts:
+                return ()
+            try:
+                await self._expect(race, facts, now)
+                guards = self._guards(facts)
+                stamped = await self._store.races.append(race, command_id, facts, now, guards, secret)
+                for fact in facts:
+                    if isinstance(fact, Left):
+                        await self._store.players.exit(fact.player, race.id)
+                return stamped
+            except Behind as behind:
+                self.room.apply_facts(behind.newer)
+            except Moved:
+                self.room.doubtful = True
+            except StoreUnavailable:
+                self.room.doubtful = True
+                raise
+
+    def tell(self, stamped: Sequence[Stamped], answer: Callable[[], None] | None = None) -> None:
+        """Take facts into the room, answer whoever asked, then tell the members: in one turn, without a wait."""
+        if not self.room.apply_facts(stamped, answer):
+            self.room.doubtful = True
+
+    async def make_sure(self) -> None:
+        """The same as `be_sure`, in turn with what else is decided here."""
+        async with self._lock:
+            await self.be_sure()
+
+    async def be_sure(self) -> None:
+        """Read the record again if an outcome is unknown. Raises StoreUnavailable, LostTrack."""
+        if self.room.doubtful:
+            await self.reload()
+
+    async def reload(self) -> None:
+        """Read the whole record again. Raises StoreUnavailable, LostTrack."""
+        record = await self._store.races.load(self.room.id, host=True)
+        if record is None:
+            raise LostTrack(self.room.id)
+        if record.race.start_at is not None and self.room.secret is None:
+            secret = await self._store.races.secret(self.room.id)
+            if secret is not None:
+                self.room.secret = secret
+        if not self.room.refresh(record):
+            raise LostTrack(self.room.id)
+
+    async def wake(self) -> bool:
+        """Do what is due now: begin, remove, end. Whether anything was done. Raises StoreUnavailable, LostTrack."""
+        async with self._lock:
+            await self.be_sure()
+            race, now = self.room.race, self._store.clock.now()
+            if race.start_at is not None and self.room.start is None:
+                secret = await self._store.races.secret(race.id)
+                if secret is not None:
+                    self.room.learn_secret(secret)
+            if race.start_at is not None and now >= race.start_at + self._store.clock.margin:
+                self.room.release()
+            if race.ended:
+                return False
+            absent = self.room.absent(self._store.nodes.nodes, now)
+            if race.state(now) is RaceState.OPEN and all_ready(race) and not absent:
+                return await self._begin(
+                    lambda secret: Begin(commitment(race.settings.variant, secret.deal, secret.salt))
+                )
+            if self._store.link.seconds_since_error < AFTER_STORE_ERROR:
+                return False
+            stamped = await self._carry_out(self._wake_command)
+            self.tell(stamped)
+            return bool(stamped)
+
+    def _wake_command(self) -> Command:
+        now = self._store.clock.now()
+        nodes = self._store.nodes.nodes
+        absent = self.room.absent(nodes, now) if judges(nodes, now) else {}
+        tallies = {entrant.player.id: self.room.tally(entrant.player.id) for entrant in self.room.race.entrants}
+        return Wake(absent, tallies)
+
+    async def start(self, build: Callable[[Secret], Command], answer: Callable[[], None]) -> None:
+        """Begin the countdown with those who are ready, as the host asks.
+
+        Raises Refused, StoreUnavailable, LostTrack.
+        """
+        async with self._lock:
+            await self.be_sure()
+            decide(self.room.race, build(Secret(0, "")), self._store.clock.now())
+            await self._begin(build, answer)
+
+    async def _begin(self, build: Callable[[Secret], Command], answer: Callable[[], None] | None = None) -> bool:
+        """Draw a deal for those who are ready and begin with it; or, if there is none, say so."""
+        race = self.room.race
+        settings = race.settings
+        if settings.deal is not None:
+            secret: Secret | None = new_secret(settings.deal)
+        else:
+            secret = await self._store.deals.draw(settings.variant, [player.id for player in starters(race)])
+        if secret is None:
+            stamped = await self._carry_out(Delay)
+        else:
+            chosen = secret
+            try:
+                stamped = await self._carry_out(lambda: build(chosen), chosen)
+            except Refused:
+                if answer is not None:
+                    raise
+                return False  # Another node has begun it.
+        self.tell(stamped, answer)
+        began = self.room.race.start_at is not None
+        if secret is None:
+            self.room.delayed()
+        elif began and self.room.secret is None:
+            mine = self.room.race.commitment == commitment(settings.variant, secret.deal, secret.salt)
+            known = secret if mine else await self._store.races.secret(race.id)
+            if known is not None:
+                self.room.learn_secret(known)
+        return began
+
+    async def finish(self) -> None:
+        """The effects of an end, each without harm when repeated; then the race is due no more (NODES, 19, 26)."""
+        race = self.room.race
+        players = [entrant.player.id for entrant in race.entrants]
+        await self._store.lists.end(race)
+        await self._store.players.race_ended(players, race.id, race.created_at)
+        await self._store.races.compact(race.id)
+        await self._store.due.forget(race.id)
+
+    async def _expect(self, race: Race, facts: Sequence[Fact], now: int) -> None:
+        """Make sure that the race is looked at in time after these facts, before they are on record."""
+        after = race
+        for fact in facts:
+            after = apply(after, fact, now)
+        # What ends a race leaves effects behind, which a node must find if this one dies now.
+        following = now if any(isinstance(fact, Over | Cancelled) for fact in facts) else deadline(after, {})
+        if following is not None:
+            await self._store.due.expect(race.id, max(following, now))
+
+    def _guards(self, facts: Sequence[Fact]) -> list[Guard]:
+        """What a terminal fact rests on: the log as it is known, and for an absence the connection judged."""
+        guards = []
+        for fact in facts:
+            if isinstance(fact, Done):
+                presence = self.room.presence.get(fact.player)
+                judged = fact.status is EntrantStatus.ABANDONED and presence is not None
+                guards.append(Guard(fact.player, fact.tally.seq, presence.sid if judged and presence else ""))
+        return guards

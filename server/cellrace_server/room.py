@@ -1,0 +1,236 @@
+"""A race as one node holds it: a cache of its record, and the members who are connected here.
+
+Nothing here waits: each method takes in what is on record already and tells the members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from cellrace.messages import CloseCode, EntrantStatus, Player
+from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
+from cellrace_server.core.presence import Nodes, Presence, absent_since
+from cellrace_server.core.race import Race, evolve
+from cellrace_server.play import Play, Start
+from cellrace_server.store.races import Entry, Record, Secret
+
+
+class Member(Protocol):
+    """A connection that hears what happens in a room."""
+
+    @property
+    def player(self) -> Player:
+        """Whose connection it is."""
+
+    @property
+    def sid(self) -> str:
+        """The name of the connection in the store."""
+
+    def close(self, code: CloseCode) -> None:
+        """End the connection."""
+
+    def measure(self) -> None:
+        """Measure the round trip now."""
+
+
+class Announcer(Protocol):
+    """Tells the members of a room what they may know."""
+
+    def facts(self, room: Room, stamped: Sequence[Stamped]) -> None:
+        """Facts have become true."""
+
+    def started(self, room: Room) -> None:
+        """The race runs; the deal is no secret any more."""
+
+    def moved(self, room: Room, player: str, entries: Sequence[Entry]) -> None:
+        """An entrant's log has grown by these entries."""
+
+    def online(self, room: Room, player: str, online: bool) -> None:
+        """An entrant has got or lost the connection."""
+
+    def delayed(self, room: Room) -> None:
+        """There is no deal for those who are ready."""
+
+
+class Room:
+    """One race on this node."""
+
+    def __init__(self, record: Record, secret: Secret | None, announcer: Announcer) -> None:
+        self.race: Race = record.race
+        self.facts: list[Stamped] = list(record.facts)
+        self.presence: dict[str, Presence] = dict(record.presence)
+        self.secret = secret
+        self.start: Start | None = None
+        self.plays: dict[str, Play] = {}
+        self.released = False
+        self.entrants_here: dict[str, Member] = {}
+        self.spectators: set[Member] = set()
+        self.latency: dict[str, int] = {}
+        """The smallest round trip of each entrant in this race, ms."""
+        self.doubtful = False
+        """Whether an outcome is unknown, so that the record must be read before anything is decided."""
+        self._announcer = announcer
+        self._deal(record.logs)
+
+    @property
+    def id(self) -> str:
+        """The race's id."""
+        return self.race.id
+
+    @property
+    def deserted(self) -> bool:
+        """Whether nobody here hears the room."""
+        return not self.entrants_here and not self.spectators
+
+    def members(self) -> Iterable[Member]:
+        """Everybody here who hears the room."""
+        yield from self.entrants_here.values()
+        yield from self.spectators
+
+    def tally(self, player: str) -> Tally:
+        """How far an entrant's game has come."""
+        play = self.plays.get(player)
+        return Tally() if play is None else play.tally
+
+    def is_online(self, player: str) -> bool:
+        """Whether an entrant has a connection, as far as is known here."""
+        presence = self.presence.get(player)
+        return presence is not None and presence.gone_at is None
+
+    def absent(self, nodes: Nodes, now: int) -> dict[str, int]:
+        """The entrants without a connection, and since when."""
+        absent: dict[str, int] = {}
+        for entrant in self.race.entrants:
+            presence = self.presence.get(entrant.player.id)
+            since = self.race.changed_at if presence is None else absent_since(presence, nodes, now)
+            if since is not None:
+                absent[entrant.player.id] = since
+        return absent
+
+    def attach(self, member: Member) -> None:
+        """From now on a member hears the room: an entrant in place of the older connection, else as spectator."""
+        if self.race.entrant(member.player.id) is None:
+            self.spectators.add(member)
+        else:
+            self.spectators.discard(member)
+            self.entrants_here[member.player.id] = member
+
+    def detach(self, member: Member) -> None:
+        """A member hears the room no more."""
+        self.spectators.discard(member)
+        if self.entrants_here.get(member.player.id) is member:
+            del self.entrants_here[member.player.id]
+
+    def set_presence(self, player: str, presence: Presence) -> None:
+        """An entrant's connection as it is on record; told where it makes a difference."""
+        before = self.is_online(player)
+        self.presence[player] = presence
+        if self.race.entrant(player) is not None and self.is_online(player) != before:
+            self._announcer.online(self, player, not before)
+
+    def note_latency(self, player: str, milliseconds: int) -> None:
+        """A round trip that was measured on an entrant's connection during the race."""
+        if self.race.start_at is not None and not self.race.ended:
+            self.latency[player] = min(milliseconds, self.latency.get(player, milliseconds))
+
+    def apply_facts(self, stamped: Sequence[Stamped], answer: Callable[[], None] | None = None) -> bool:
+        """Take in facts that are on record, answer whoever asked for them, tell the members.
+
+        Facts that are known are passed over. False when some are missing in between: then nothing is told.
+        """
+        new = [fact for fact in stamped if fact.version > self.race.version]
+        contiguous = not new or new[0].version == self.race.version + 1
+        if contiguous:
+            for fact in new:
+                self._apply_fact(fact)
+        if answer is not None:
+            answer()
+        if contiguous and new:
+            self._announcer.facts(self, new)
+            for fact in new:
+                if isinstance(fact.fact, Left):
+                    self.entrants_here.pop(fact.fact.player, None)
+        return contiguous
+
+    def _apply_fact(self, stamped: Stamped) -> None:
+        self.race = evolve(self.race, stamped)
+        self.facts.append(stamped)
+        match stamped.fact:
+            case CountdownBegan():
+                self._deal({})
+                for member in self.members():
+                    member.measure()
+            case Joined():
+                for spectator in [s for s in self.spectators if s.player.id == stamped.fact.player.id]:
+                    self.attach(spectator)
+            case _:
+                pass
+
+    def learn_secret(self, secret: Secret) -> None:
+        """Take in the deal of a race whose countdown has begun."""
+        self.secret = secret
+        self._deal({})
+
+    def _deal(self, logs: Mapping[str, Sequence[Entry]]) -> None:
+        """Lay out the board and give each entrant a game, once who races and on what is known."""
+        if self.secret is None or self.race.start_at is None:
+            return
+        self.start = self.start or Start(self.race.settings, self.secret.deal)
+        for entrant in self.race.entrants:
+            player = entrant.player.id
+            if player not in self.plays:
+                self.plays[player] = Play(self.start.game(), logs.get(player, ()))
+
+    def release(self) -> None:
+        """The start has come: tell the deal, once."""
+        if self.released or self.start is None:
+            return
+        self.released = True
+        if not self.race.ended:
+            self._announcer.started(self)
+            for member in self.members():
+                member.measure()
+
+    def extend_log(self, player: str, seq: int, entries: Sequence[Entry]) -> bool:
+        """Take in the entries up to `seq`; those known are passed over. False when some are missing in between."""
+        play = self.plays.get(player)
+        if play is None:
+            return False
+        missing = seq - len(play.entries)
+        if missing > len(entries):
+            return False
+        if missing > 0:
+            new = entries[len(entries) - missing :]
+            play.extend(new)
+            self._announcer.moved(self, player, new)
+        return True
+
+    def told(self, player: str, entries: Sequence[Entry]) -> None:
+        """Tell of entries that the player's game has taken in already."""
+        self._announcer.moved(self, player, entries)
+
+    def refresh(self, record: Record) -> bool:
+        """Take in the whole record as read again. False when it tells another history than is known here."""
+        version = self.race.version
+        if record.race.version < version or (version and record.facts[version - 1] != self.facts[version - 1]):
+            return False
+        self.doubtful = False
+        self.apply_facts(record.facts[version:])
+        for player, presence in record.presence.items():
+            self.set_presence(player, presence)
+        for player, entries in record.logs.items():
+            play = self.plays.get(player)
+            if play is not None and len(entries) < len(play.entries):
+                return False
+            self.extend_log(player, len(entries), entries)
+        return True
+
+    def delayed(self) -> None:
+        """Tell that there is no deal for those who are ready."""
+        self._announcer.delayed(self)
+
+    def playing(self, player: str) -> bool:
+        """Whether an entrant still plays."""
+        entrant = self.race.entrant(player)
+        return entrant is not None and self.race.status(entrant) is EntrantStatus.PLAYING

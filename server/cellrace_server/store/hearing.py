@@ -1,0 +1,146 @@
+"""What other nodes tell this one: pub/sub is a wake-up, the log is the truth (NODES, 13–15)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgpack
+import structlog
+from msgspec import Struct
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from cellrace_server.core.facts import Stamped
+from cellrace_server.core.presence import Presence
+from cellrace_server.store import keys
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.library import Link
+from cellrace_server.store.races import Entry, parse_presence, stamped_records
+
+ECHO = 3.0
+"""Seconds between two messages of a node to itself."""
+DEAF = 7.0
+"""After how many seconds without such an echo the subscription is taken for dead: two are missing."""
+
+log = structlog.get_logger()
+
+
+class FactTold(Struct, frozen=True):
+    """Another node has written a fact."""
+
+    race: str
+    stamped: Stamped
+
+
+class MovesTold(Struct, frozen=True):
+    """Another node has written entries, the last of them at `seq`."""
+
+    race: str
+    player: str
+    seq: int
+    entries: tuple[Entry, ...]
+
+
+class PresenceTold(Struct, frozen=True):
+    """An entrant's connection has changed at another node."""
+
+    race: str
+    player: str
+    presence: Presence
+
+
+class SupersededTold(Struct, frozen=True):
+    """A player has connected elsewhere; the connection `sid` plays no more."""
+
+    player: str
+    sid: str
+
+
+Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold
+
+
+class Hearing:
+    """The one subscription of a node; rebuilt when it falls silent, and what may have been missed is then read."""
+
+    def __init__(self, redis: Redis, node: str, hear: Callable[[Telling], None], catch_up: Callable[[], None]) -> None:
+        self._redis = redis
+        self._link = Link(redis)
+        self._channel = keys.channel(node)
+        self._hear = hear
+        self._catch_up = catch_up
+        self._heard_at = float("-inf")
+
+    @property
+    def silence(self) -> float:
+        """How many seconds ago this node last heard itself."""
+        return time.monotonic() - self._heard_at
+
+    @property
+    def ready(self) -> bool:
+        """Whether a message published through the store has come back within the last seconds."""
+        return self.silence < DEAF
+
+    async def run(self) -> None:
+        """Subscribe, hear and subscribe again, until cancelled."""
+        while True:
+            try:
+                await self._listen()
+            except (RedisError, OSError, TimeoutError) as error:
+                log.warning("the subscription is lost and built anew", reason=str(error) or type(error).__name__)
+            await asyncio.sleep(0.2)
+
+    async def echo(self) -> None:
+        """Publish to this node every few seconds, until cancelled."""
+        while True:
+            try:
+                await self._link.command("PUBLISH", self._channel, b"")
+            except StoreUnavailable as error:
+                log.debug("no echo", reason=str(error))
+            await asyncio.sleep(ECHO if self.ready else 0.2)
+
+    async def _listen(self) -> None:
+        pubsub = self._redis.pubsub()
+        try:
+            await pubsub.subscribe(self._channel)
+            while True:
+                message = await asyncio.wait_for(pubsub.get_message(timeout=None), DEAF)
+                if message is None:
+                    continue
+                match message["type"]:
+                    case "subscribe":
+                        # Whatever was published while nobody listened is in the log: read it now.
+                        self._catch_up()
+                    case "message":
+                        self._heard_at = time.monotonic()
+                        if message["data"]:
+                            for telling in _parse(message["data"]):
+                                self._hear(telling)
+                    case _:
+                        pass
+        finally:
+            await pubsub.aclose()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+
+
+def _parse(data: bytes) -> list[Telling]:
+    return [_telling(parts) for parts in msgpack.unpackb(data, raw=True)]
+
+
+def _telling(parts: list[bytes]) -> Telling:
+    subject = parts[0].decode()
+    match parts[1]:
+        case b"fact":
+            return FactTold(subject, stamped_records(int(parts[2]) - 1, [parts[3]])[0])
+        case b"moves":
+            at = int(parts[7])
+            moves = parts[8]
+            entries = tuple(Entry(at, bytes(move).decode()) for move in moves)
+            return MovesTold(subject, parts[2].decode(), int(parts[3]), entries)
+        case b"presence":
+            return PresenceTold(subject, parts[2].decode(), parse_presence(parts[3]))
+        case b"superseded":
+            return SupersededTold(subject, parts[2].decode())
+        case _:
+            raise ValueError(f"a telling of no known kind: {parts[1]!r}")
