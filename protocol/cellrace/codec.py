@@ -99,9 +99,7 @@ class _MsgpackCodec(Codec):
     def decode_request(self, frame: bytes | str) -> ClientMessage:
         if isinstance(frame, str):
             raise BadMessage("This connection speaks MessagePack: send binary frames.")
-        if b"\xa4move" in frame and (move := self._read_plain_move(frame)):
-            return move
-        return _read_request(read_msgpack(frame))
+        return self._read_plain_move(frame) or _read_request(read_msgpack(frame))
 
     def _read_plain_move(self, frame: bytes) -> Move | None:
         try:
@@ -140,14 +138,12 @@ class _JsonCodec(Codec):
     def decode_request(self, frame: bytes | str) -> ClientMessage:
         if isinstance(frame, bytes):
             raise BadMessage("This connection speaks JSON: send text frames.")
-        if '"move"' in frame and (move := self._read_plain_move(frame)):
-            return move
-        return _read_request(read_json(frame))
+        return self._read_plain_move(frame) or _read_request(read_json(frame))
 
     def _read_plain_move(self, frame: str) -> Move | None:
         try:
             plain = self._move_decoder.decode(frame)
-        except (msgspec.DecodeError, UnicodeError):
+        except (msgspec.DecodeError, UnicodeEncodeError):
             return None
         # Without escapes the quotes tell the number of strings: four keys, `move`, the race and the moves, and what
         # an id adds. No more of them: no key is there twice.
