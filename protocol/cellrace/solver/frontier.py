@@ -50,7 +50,7 @@ class Frontier:
         # Plain ints by the million would take most of the memory.
         self._parents = array("I", (0,))
         self._steps = array("I", (0,))
-        self._depths = array("H", (0,))
+        self._depths = array("I", (0,))
         self._buckets: list[list[int]] = [[] for _ in range(_LAST_BUCKET + 1)]
         self._buckets[0].append(0)
         self._lightest = 0
