@@ -1,0 +1,80 @@
+"""The client library: a typed connection to a server that comes back by itself after a drop.
+
+    async with connect("ws://localhost:8765/ws", name="Ann") as c:
+        race = await c.create(SettingsRequest(variant="freecell"))
+        await c.ready(race.race)
+        async for event in c.events():
+            ...
+
+A floor of small parts, each tested by itself; only `wire` knows sockets and only `client` waits:
+
+    backoff, clock, throttle     when to come back, what time it is, how fast to send
+    flight                       requests on their way, and which of them are repeated
+    races, inbox                 the races as they are known, the events that wait to be read
+    dialogue                     puts these together: a message in, events and requests out
+    wire, greeting, client       the socket, the first words, and the life over many connections
+    requests                     each request as a method
+
+After a drop the client says `hello` with its token, asks for every race that was going on, and repeats what was not
+answered: a `move` with the same `seq`, which the server knows for a repeat, and all that may be asked twice. Of a
+`race.create` without an answer it first looks whether the race is there. Only `daily.practice` fails with Unanswered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from cellrace.messages import Hello
+from cellrace_client.connection.client import GIVE_UP_AFTER, Connection
+from cellrace_client.connection.wire import SUBPROTOCOLS, server_url
+from cellrace_client.errors import Closed, Unanswered, Unreachable
+from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
+
+__all__ = [
+    "SUBPROTOCOLS",
+    "Back",
+    "Closed",
+    "Connection",
+    "Dropped",
+    "Event",
+    "Happened",
+    "Lost",
+    "Matched",
+    "Synced",
+    "Unanswered",
+    "Unreachable",
+    "connect",
+    "server_url",
+]
+
+
+@asynccontextmanager
+async def connect(
+    url: str,
+    *,
+    name: str | None = None,
+    token: str | None = None,
+    bot: bool = False,
+    client: str = "cellrace",
+    subprotocol: str | None = None,
+    patience: float = 0.0,
+    give_up_after: float = GIVE_UP_AFTER,
+) -> AsyncIterator[Connection]:
+    """A connection as a new player, or with a `token` as the one who comes back; closed at the end.
+
+    `subprotocol` is `msgpack` or `json`, absent: the server's choice. A server that is not there yet is tried for
+    `patience` seconds, one that is not there any more for `give_up_after`. Raises Unreachable, Refused or Closed.
+    """
+    connection = Connection(
+        server_url(url),
+        Hello(name=name, token=token, bot=bot, client=client),
+        subprotocol=subprotocol,
+        patience=patience,
+        give_up_after=give_up_after,
+    )
+    try:
+        await connection.open()
+        yield connection
+    finally:
+        await connection.close()

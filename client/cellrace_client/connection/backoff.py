@@ -1,0 +1,34 @@
+"""How long to wait before coming back after a drop, and which closings are for good. Pure."""
+
+from __future__ import annotations
+
+from cellrace.messages import CloseCode
+
+FIRST_WAIT = 0.25
+LONGEST_WAIT = 8.0
+"""Short of the least `grace` of a race, 15 s, so that a player who dropped is back before it ends."""
+RESTART_SPREAD = 5.0
+STEADY_AFTER = 5.0
+"""A connection that lasted so many seconds was a good one: the next drop begins with the shortest wait."""
+
+_OUR_FAULT = frozenset((1002, 1003, 1007, 1008, 1009, 1010))
+
+
+def wait_before_return(attempt: int, close_code: int | None, draw: float) -> float:
+    """Seconds to wait before attempt 0, 1, 2 …; `draw` is random in [0, 1).
+
+    Exponential with full jitter, so that the clients of one server do not come back in step.
+    """
+    if attempt == 0 and close_code == CloseCode.GOING_AWAY:
+        return draw * RESTART_SPREAD
+    return draw * min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempt, 16))
+
+
+def comes_back(close_code: int | None) -> bool:
+    """Whether a client comes back by itself after this closing; None is a connection that was cut.
+
+    41xx says no, also with codes of later versions; so does what a client did wrong, as it would do it again.
+    """
+    if close_code is None:
+        return True
+    return not (4100 <= close_code < 4200 or close_code in _OUR_FAULT)

@@ -1,0 +1,256 @@
+"""A connection that comes back by itself: one player, one server, typed messages."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from cellrace.codec import JSON
+from cellrace.errors import BadMessage, CellraceError
+from cellrace.messages import ClientMessage, Hello, Limits, Ping, Player, ServerAnswer, Welcome
+from cellrace_client.connection.backoff import STEADY_AFTER, comes_back, wait_before_return
+from cellrace_client.connection.clock import RaceClock
+from cellrace_client.connection.dialogue import Dialogue
+from cellrace_client.connection.greeting import greet
+from cellrace_client.connection.requests import Requests
+from cellrace_client.connection.throttle import TokenBucket
+from cellrace_client.connection.wire import Closing, Unread, Wire, open_wire
+from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.events import Event
+from cellrace_client.race_view import RaceView
+
+IN_FLIGHT = 64
+"""So many requests may wait for their answer; who asks for more waits for room."""
+GIVE_UP_AFTER = 600.0
+"""Seconds after which a server that cannot be reached any more is given up."""
+PING_EVERY = 10.0
+PING_PATIENCE = 30.0
+"""A server that leaves a `ping` unanswered for so long is taken for gone, though its socket lives."""
+_FIRST_PINGS = (0.0, 0.2, 0.5)
+"""A few samples of the race clock at once: one could be a slow one."""
+
+
+class Connection(Requests):
+    """One player's line to a server, over as many connections as it takes; made by `connect`.
+
+    `player`, `token`, `node` and `limits` are those of the last `welcome`; `races` are the races known, kept current;
+    `clock.now()` tells the race clock.
+    """
+
+    player: Player
+    limits: Limits
+    node: str
+
+    def __init__(
+        self,
+        url: str,
+        hello: Hello,
+        *,
+        subprotocol: str | None = None,
+        patience: float = 0.0,
+        give_up_after: float = GIVE_UP_AFTER,
+        local: Callable[[], float] | None = None,
+        draw: Callable[[], float] = random.random,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.url = url
+        self.token = hello.token
+        self.clock = RaceClock(local) if local else RaceClock()
+        self._hello = hello
+        self._subprotocol = subprotocol
+        self._patience = patience
+        self._give_up_after = give_up_after
+        self._draw = draw
+        self._sleep = sleep
+        self._dialogue = Dialogue(self.clock, draw)
+        self.races = self._dialogue.races.views
+        self._room = asyncio.Semaphore(IN_FLIGHT)
+        self._wire: Wire | None = None
+        self._bucket = TokenBucket(1, 1, 0.0)
+        self._been_there = False
+        self._ended: CellraceError | None = None
+        self._life: asyncio.Task[None] | None = None
+
+    # --- what a user calls, beside the requests
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection right now."""
+        return self._wire is not None
+
+    async def open(self) -> None:
+        """Connects, and learns the player's races. Raises Unreachable, Refused or Closed."""
+        self._life = asyncio.create_task(self._live(), name="connection")
+        await self._dialogue.settled.wait()
+        if self._ended is not None:
+            raise self._ended
+
+    async def close(self) -> None:
+        """Says goodbye; what is not answered fails with Closed."""
+        if self._life is None:
+            return
+        self._life.cancel()
+        await asyncio.wait([self._life])
+        if not self._life.cancelled():
+            self._life.result()
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What happens, in order, for one reader; ends after `close`, raises Closed when the server ends it.
+
+        What a slow reader misses is merged, and at last told as one Synced for each race (see `inbox`).
+        """
+        while (event := await self._dialogue.inbox.get()) is not None:
+            yield event
+
+    def view(self, race: str) -> RaceView:
+        """A race as it is known. Raises Refused where it is not."""
+        return self._dialogue.view(race)
+
+    async def view_where(self, race: str, holds: Callable[[RaceView], bool]) -> RaceView:
+        """Waits until something holds of a race. Raises Refused when it is known no longer, Closed at the end."""
+        while True:
+            view = self.view(race)
+            if holds(view):
+                return view
+            if self._ended is not None:
+                raise self._ended
+            await self._dialogue.change()
+
+    async def exchange(self, request: ClientMessage) -> ServerAnswer:
+        """The answer to a request. Raises Refused, Closed, Unanswered or Unreachable."""
+        self._check(request)
+        async with self._room:
+            if self._ended is not None:
+                raise self._ended
+            return await self._dialogue.ask(request).answer
+
+    def next_seq(self, race: str) -> int:
+        """The `seq` of the next `move`: the log entries known, and those on their way."""
+        view = self.view(race)
+        return (view.game.seq if view.game else 0) + self._dialogue.flight.moves_on_their_way(race)
+
+    def _check(self, request: ClientMessage) -> None:
+        try:
+            size = len(JSON.encode_request(request))
+        except (UnicodeEncodeError, OverflowError) as wrong:
+            raise BadMessage(f"This cannot be said to a server: {wrong}.") from None
+        if self._been_there and size > self.limits.frame_bytes:
+            raise BadMessage(f"The request is larger than the {self.limits.frame_bytes} bytes that the server reads.")
+
+    # --- its life
+
+    async def _live(self) -> None:
+        ended: CellraceError | None = None
+        try:
+            await self._come_and_go()
+        except CellraceError as error:
+            ended = error
+        finally:
+            self._wire = None
+            self._ended = ended or Closed(None, "The connection is closed.")
+            self._dialogue.finish(ended, self._ended)
+
+    async def _come_and_go(self) -> None:
+        attempt = 0
+        away_since = self.clock.local()
+        while True:
+            try:
+                wire = await self._arrive()
+            except Unreachable as failed:
+                wait = wait_before_return(attempt, None, self._draw())
+                patience = self._give_up_after if self._been_there else self._patience
+                if failed.final or self.clock.local() - away_since + wait > patience:
+                    raise
+            else:
+                arrived = self.clock.local()
+                closing = await self._converse(wire)
+                away_since = self.clock.local()
+                if not comes_back(closing.code):
+                    raise Closed.by_server(closing.code, closing.reason)
+                if away_since - arrived >= STEADY_AFTER:
+                    attempt = 0
+                wait = wait_before_return(attempt, closing.code, self._draw())
+                self._dialogue.dropped(closing.code, _drop_sentence(closing), wait)
+            attempt += 1
+            await self._sleep(wait)
+
+    async def _arrive(self) -> Wire:
+        wire = await open_wire(self.url, self._subprotocol)
+        try:
+            welcome = await greet(self.url, wire, self._hello, self.clock, self._sleep)
+        except BaseException:
+            await wire.close()
+            raise
+        self._welcomed(welcome)
+        return wire
+
+    def _welcomed(self, welcome: Welcome) -> None:
+        self.player = welcome.player
+        self.limits = welcome.limits
+        self.node = welcome.node
+        self.token = welcome.token or self.token
+        # From now on this player comes back, under whatever name it has by then.
+        self._hello = Hello(token=self.token, bot=self._hello.bot, client=self._hello.client)
+        self._bucket = TokenBucket(welcome.limits.burst, welcome.limits.per_second, self.clock.local())
+        self._dialogue.welcomed(welcome, again=self._been_there)
+        self._been_there = True
+
+    async def _converse(self, wire: Wire) -> Closing:
+        self._wire = wire
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                others = [tasks.create_task(self._send_all(wire)), tasks.create_task(self._keep_time(wire))]
+                closing = await self._read_all(wire)
+                for task in others:
+                    task.cancel()
+            return closing
+        finally:
+            self._wire = None
+            await wire.close()
+
+    async def _read_all(self, wire: Wire) -> Closing:
+        while True:
+            message = await wire.receive()
+            match message:
+                case Closing():
+                    return message
+                case Unread():
+                    self._dialogue.cannot_read(message.re, message.why)
+                case _:
+                    self._dialogue.take_in(message)
+
+    async def _send_all(self, wire: Wire) -> None:
+        flight = self._dialogue.flight
+        while True:
+            while not flight.waiting:
+                self._dialogue.to_send.clear()
+                await self._dialogue.to_send.wait()
+            while (wait := self._dialogue.hold_until - self.clock.local()) > 0:
+                await self._sleep(wait)
+            while (wait := self._bucket.take(self.clock.local())) > 0:
+                await self._sleep(wait)
+            ask = flight.take()
+            if ask is not None:
+                ask.sent_at = self.clock.local()
+                await wire.send(ask.request)
+
+    async def _keep_time(self, wire: Wire) -> None:
+        pauses = list(_FIRST_PINGS)
+        while True:
+            await asyncio.sleep(pauses.pop(0) if pauses else PING_EVERY)
+            ask = self._dialogue.ask(Ping())
+            try:
+                async with asyncio.timeout(PING_PATIENCE):
+                    await ask.answer
+            except TimeoutError:
+                wire.abort()
+                return
+            except CellraceError:
+                continue
+
+
+def _drop_sentence(closing: Closing) -> str:
+    if closing.code is None:
+        return "The connection is cut."
+    return str(Closed.by_server(closing.code, closing.reason))

@@ -1,0 +1,60 @@
+"""The first words on a connection: `hello`, until there is a `welcome` or a reason to give up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from cellrace.errors import ErrorCode
+from cellrace.messages import Error, Hello, Welcome
+from cellrace_client.connection.backoff import comes_back
+from cellrace_client.connection.clock import RaceClock
+from cellrace_client.connection.flight import refusal
+from cellrace_client.connection.wire import Closing, Unread, Wire
+from cellrace_client.errors import Closed, Unreachable
+
+HELLO_TIMEOUT = 15.0
+_WAIT = (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER)
+
+
+async def greet(
+    url: str, wire: Wire, hello: Hello, clock: RaceClock, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> Welcome:
+    """The server's `welcome`. Raises Refused where the server wants no such player, Closed or Unreachable."""
+    try:
+        async with asyncio.timeout(HELLO_TIMEOUT):
+            return await _greet(url, wire, hello, clock, sleep)
+    except TimeoutError as late:
+        raise Unreachable(url, "it does not answer") from late
+
+
+async def _greet(
+    url: str, wire: Wire, hello: Hello, clock: RaceClock, sleep: Callable[[float], Awaitable[None]]
+) -> Welcome:
+    while True:
+        sent = clock.local()
+        await wire.send(hello)
+        answer = await _answer(url, wire)
+        if isinstance(answer, Welcome):
+            clock.sample(sent, clock.local(), answer.now)
+            return answer
+        if answer.code not in _WAIT:
+            raise refusal(answer)
+        await sleep((answer.retry_after or 1000) / 1000.0)
+
+
+async def _answer(url: str, wire: Wire) -> Welcome | Error:
+    while True:
+        message = await wire.receive()
+        match message:
+            case Welcome() | Error():
+                return message
+            case Unread():
+                raise Unreachable(url, f"its answer cannot be read ({message.why})", final=True)
+            case Closing():
+                if comes_back(message.code):
+                    raise Unreachable(url, "it closed the connection")
+                raise Closed.by_server(message.code, message.reason)
+            case _:
+                # Nothing else can come before `welcome`.
+                continue

@@ -1,0 +1,146 @@
+"""One WebSocket connection: messages out, messages in. The only module of the client that knows websockets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.typing import Subprotocol
+
+from cellrace.codec import CODECS, JSON_SUBPROTOCOL, MSGPACK_SUBPROTOCOL
+from cellrace.errors import BadMessage
+from cellrace.frames import read_json, read_msgpack
+from cellrace.messages import LAST_INTEGER, ClientMessage, ServerMessage
+from cellrace_client.errors import Unreachable
+
+SUBPROTOCOLS: dict[str, str] = {"msgpack": MSGPACK_SUBPROTOCOL, "json": JSON_SUBPROTOCOL}
+"""The subprotocols by their short names, the one preferred first."""
+OPEN_TIMEOUT = 10.0
+PING_INTERVAL = 10.0
+PING_TIMEOUT = 15.0
+CLOSE_TIMEOUT = 2.0
+MAX_FRAME = 16 * 2**20
+"""A race of 250 with all their logs stays far below; what is larger is no message for us."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Closing(NamedTuple):
+    """How a connection ended: the server's close code and reason, or None for a connection that was cut."""
+
+    code: int | None
+    reason: str
+
+
+class Unread(NamedTuple):
+    """A frame that is no message we know; `re` is the request that it answers, where that can be read."""
+
+    re: int | None
+    why: BadMessage
+
+
+class Wire:
+    """An open connection."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._codec = CODECS[str(socket.subprotocol)]
+
+    @property
+    def subprotocol(self) -> str:
+        """The subprotocol that the server chose."""
+        return self._codec.subprotocol
+
+    def frame(self, request: ClientMessage) -> bytes:
+        """The frame of a request."""
+        return self._codec.encode_request(request)
+
+    async def send(self, request: ClientMessage) -> None:
+        """Sends a request; a connection that is gone says so where it is read."""
+        try:
+            await self._socket.send(self.frame(request), text=self._codec.text)
+        except ConnectionClosed:
+            return
+
+    async def receive(self) -> ServerMessage | Unread | Closing:
+        """The next message, or how the connection ended."""
+        try:
+            frame = await self._socket.recv()
+        except ConnectionClosed as closed:
+            return Closing(closed.rcvd.code, closed.rcvd.reason) if closed.rcvd else Closing(None, "")
+        try:
+            return self._codec.decode_server(frame)
+        except BadMessage as why:
+            return Unread(_readable_re(frame), why)
+
+    async def close(self) -> None:
+        """Says goodbye."""
+        await self._socket.close()
+
+    def abort(self) -> None:
+        """Cuts the connection at once: the server does not answer."""
+        self._socket.transport.abort()
+
+
+async def open_wire(url: str, subprotocol: str | None = None) -> Wire:
+    """Opens a connection that speaks one of our subprotocols. Raises Unreachable."""
+    offered = [SUBPROTOCOLS[subprotocol]] if subprotocol else list(SUBPROTOCOLS.values())
+    try:
+        socket = await connect(
+            url,
+            subprotocols=[Subprotocol(name) for name in offered],
+            compression=None,
+            max_size=MAX_FRAME,
+            open_timeout=OPEN_TIMEOUT,
+            ping_interval=PING_INTERVAL,
+            ping_timeout=PING_TIMEOUT,
+            close_timeout=CLOSE_TIMEOUT,
+            # A proxy of the environment is for the world outside, never for this machine.
+            proxy=None if urlsplit(url).hostname in _LOOPBACK else True,
+        )
+    except InvalidStatus as refused:
+        status = refused.response.status_code
+        text = (refused.response.body or b"")[:200].decode("utf-8", "replace").strip()
+        why = f"it answered HTTP {status}" + (f" ({text})" if text else "")
+        raise Unreachable(url, why, final=400 <= status < 500 and status not in (408, 429)) from refused
+    except (InvalidURI, ValueError) as wrong:
+        raise Unreachable(url, "that is no WebSocket address", final=True) from wrong
+    except TimeoutError as late:
+        raise Unreachable(url, "it does not answer") from late
+    except (OSError, InvalidHandshake, EOFError) as failed:
+        raise Unreachable(url, _reason(failed)) from failed
+    if socket.subprotocol not in CODECS:
+        await socket.close()
+        raise Unreachable(url, "it speaks none of our subprotocols", final=True)
+    return Wire(socket)
+
+
+def _reason(failed: Exception) -> str:
+    if isinstance(failed, ConnectionRefusedError):
+        return "nothing listens there"
+    return str(failed).rstrip(".") or type(failed).__name__
+
+
+def _readable_re(frame: bytes | str) -> int | None:
+    try:
+        tree = read_json(frame) if isinstance(frame, str) else read_msgpack(frame)
+    except BadMessage:
+        return None
+    re = tree.get("re") if isinstance(tree, dict) else None
+    return re if isinstance(re, int) and 0 <= re <= LAST_INTEGER else None
+
+
+DEFAULT_PORT = 8765
+
+
+def server_url(text: str) -> str:
+    """The address of a server from what a person types: `ws://…/ws`, `http://…`, or a host with or without a port."""
+    scheme, typed, rest = text.strip().rpartition("://")
+    place, _, path = rest.partition("/")
+    if not typed and ":" not in place.rpartition("]")[2]:
+        place = f"{place}:{DEFAULT_PORT}"
+    scheme = scheme.lower() or "ws"
+    scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
+    return f"{scheme}://{place}/{path or 'ws'}"
