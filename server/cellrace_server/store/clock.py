@@ -199,7 +199,7 @@ class RaceClock:
         while True:
             await asyncio.sleep(_FIRST_PAUSE if taken < _FIRST_SAMPLES else _PAUSE)
             # A store that does not answer makes the last samples older, and their bound says so.
-            with contextlib.suppress(RedisError, OSError):
+            with contextlib.suppress(RedisError, OSError, StoreUnavailable):
                 sample = await _sample(self._read_time, self._monotonic)
                 self._estimate = self._estimate.fed(sample, self._moment())
                 taken += 1

@@ -97,7 +97,8 @@ class TestLife:
     async def test_closing_leaves_no_process_and_no_socket(self, data_dir, open_store):
         store = await open_store(data_dir)
         pids = running(data_dir)
-        await store.close()
+        async with asyncio.timeout(2):
+            await store.close()
         assert not any(is_alive(pid) for pid in pids)
         assert not (data_dir / "store.sock").exists()
 
