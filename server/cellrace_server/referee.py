@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
-from cellrace.commitment import commitment
 from cellrace.errors import Refused
 from cellrace.messages import EntrantStatus, RaceState
 from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
@@ -125,9 +124,7 @@ class Referee:
                 return False
             absent = self.room.absent(self._store.nodes.nodes, now)
             if race.state(now) is RaceState.OPEN and all_ready(race) and not absent:
-                return await self._begin(
-                    lambda secret: Begin(commitment(race.settings.variant, secret.deal, secret.salt))
-                )
+                return await self._begin(lambda secret: Begin(secret.commitment(race.settings.variant)))
             if self._store.link.seconds_since_error < AFTER_STORE_ERROR:
                 return False
             stamped = await self._carry_out(self._wake_command)
@@ -174,7 +171,7 @@ class Referee:
         if secret is None:
             self.room.delayed()
         elif began and self.room.secret is None:
-            mine = self.room.race.commitment == commitment(settings.variant, secret.deal, secret.salt)
+            mine = self.room.race.commitment == secret.commitment(settings.variant)
             known = secret if mine else await self._store.races.secret(race.id)
             if known is not None:
                 self.room.learn_secret(known)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import assert_never
 
 import structlog
 
@@ -12,11 +13,13 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode
 from cellrace_server.core.race import Race
 from cellrace_server.referee import Referee
-from cellrace_server.room import Announcer, Member, Room
+from cellrace_server.room import Announcer, Room
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.hearing import FactTold, MovesTold, PresenceTold
 from cellrace_server.store.nodes import BEAT
 from cellrace_server.store.races import LostTrack
+from cellrace_server.tasks import Tasks
 
 SWEEP = 1.0
 """Seconds between two looks at the races that are due."""
@@ -32,7 +35,7 @@ log = structlog.get_logger()
 class Rooms:
     """Holds the rooms that have members here, and looks after every race that is due."""
 
-    def __init__(self, store: Store, announcer: Announcer, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, store: Store, announcer: Announcer, tasks: Tasks) -> None:
         self._store = store
         self._announcer = announcer
         self._tasks = tasks
@@ -98,10 +101,9 @@ class Rooms:
             if not lock.locked():
                 self._loading.pop(race_id, None)
 
-    async def detach(self, referee: Referee, member: Member) -> None:
-        """A member hears a room no more; a room that nobody here hears is let go."""
-        referee.room.detach(member)
-        await self._let_go(referee.room.id)
+    def left(self, referee: Referee) -> None:
+        """A member has left a room; a room that nobody here hears is let go."""
+        self._tasks.spawn(self._let_go(referee.room.id), "race")
 
     async def _let_go(self, race_id: str) -> None:
         referee = self._held.get(race_id)
@@ -139,7 +141,7 @@ class Rooms:
         if following is None:
             if race_id not in self._finished:
                 self._finished.add(race_id)
-                self._tasks.create_task(self._finish(referee))
+                self._tasks.spawn(self._finish(referee), "race")
             return
         delay = max(pause, self._store.clock.seconds_until(following))
         if delay:
@@ -152,7 +154,7 @@ class Rooms:
         race_id = referee.room.id
         if race_id not in self._waking:
             self._waking.add(race_id)
-            self._tasks.create_task(self._wake(referee))
+            self._tasks.spawn(self._wake(referee), "race")
 
     async def _wake(self, referee: Referee) -> None:
         pause = SHORTEST_PAUSE
@@ -175,6 +177,34 @@ class Rooms:
             await referee.finish()
         except StoreUnavailable as error:
             log.warning("the effects of an end are left to the sweep", race=race.id, reason=str(error))
+
+    def hear(self, telling: FactTold | MovesTold | PresenceTold) -> None:
+        """Take in what another node has written; on a gap the record is read."""
+        referee = self._held.get(telling.race)
+        if referee is None:
+            return
+        room = referee.room
+        match telling:
+            case FactTold():
+                whole = room.apply_facts((telling.stamped,))
+            case MovesTold():
+                whole = room.extend_log(telling.player, telling.seq, telling.entries)
+            case PresenceTold():
+                room.set_presence(telling.player, telling.presence)
+                whole = True
+            case _:
+                assert_never(telling)
+        if whole:
+            self.attend(referee)
+        else:
+            room.doubtful = True
+            self._wake_soon(referee)
+
+    def catch_up(self) -> None:
+        """Read the record of every room: something may have been told while nobody listened (NODES, 15)."""
+        for referee in self._held.values():
+            referee.room.doubtful = True
+            self._wake_soon(referee)
 
     async def sweep(self) -> None:
         """Look at every race that is due, whoever holds it, until cancelled."""

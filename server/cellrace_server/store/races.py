@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from cellrace.commitment import commitment
 from cellrace.messages import EntrantStatus
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, Stamped, Tally
 from cellrace_server.core.presence import Presence
@@ -27,6 +28,10 @@ class Secret(Struct, frozen=True):
 
     deal: int
     salt: str
+
+    def commitment(self, variant: str) -> str:
+        """What is published of it before the start."""
+        return commitment(variant, self.deal, self.salt)
 
     def __repr__(self) -> str:
         return "Secret(…)"  # A deal in a log would be a deal before its start.

@@ -1,0 +1,189 @@
+"""One node, put together and taken apart again: the only place where all floors meet."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+import structlog
+from websockets.asyncio.server import Server, serve
+from websockets.typing import Origin
+
+from cellrace.codec import choose_codec
+from cellrace.messages import CloseCode
+from cellrace_server.config import Config
+from cellrace_server.lobby import Lobby
+from cellrace_server.net import requests
+from cellrace_server.net.announcer import RoomAnnouncer
+from cellrace_server.net.connection import Connection
+from cellrace_server.net.session import Services, Session
+from cellrace_server.net.sessions import Sessions
+from cellrace_server.net.web import Web, select_subprotocol
+from cellrace_server.rooms import Rooms
+from cellrace_server.store import Store, open_store
+from cellrace_server.store.connect import connect, without_secrets
+from cellrace_server.store.embedded import EmbeddedStore
+from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, SupersededTold, Telling
+from cellrace_server.tasks import Tasks
+
+SHUTDOWN = 3.0
+"""Seconds for the clients to take leave at the end."""
+LAST_WRITES = 1.0
+
+log = structlog.get_logger()
+
+
+class Node:
+    """A running node."""
+
+    def __init__(self, server: Server, services: Services, hearing: Hearing, kept_by: str) -> None:
+        self.services = services
+        self._server = server
+        self._hearing = hearing
+        self.kept_by = kept_by
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+        return int(next(iter(self._server.sockets)).getsockname()[1])
+
+    def readiness(self) -> str | None:
+        """Why this node is not ready, or None."""
+        return _readiness(self.services.store, self._hearing)
+
+
+def _readiness(store: Store, hearing: Hearing) -> str | None:
+    if not hearing.ready:
+        return "Nothing published through the store has come back within the last seconds."
+    if not store.clock.ready:
+        return f"The race clock is unsure: {store.clock.disagreement:.0f} ms apart, ±{store.clock.error_bound:.0f} ms."
+    return None
+
+
+@asynccontextmanager
+async def running(config: Config) -> AsyncIterator[Node]:
+    """A node that listens until the block ends; then clients are told (1001) and everything is closed.
+
+    Raises StoreError, OSError when the port is taken.
+    """
+    node = f"{config.node or socket.gethostname()}:{secrets.token_hex(4)}"
+    async with AsyncExitStack() as stack:
+        url, kept_by = config.redis, f"the store at {without_secrets(config.redis or '')}"
+        if url is None:
+            directory = config.data_dir or Path(platformdirs.user_data_dir("cellrace"))
+            embedded = await stack.enter_async_context(await EmbeddedStore.open(directory))
+            url, kept_by = embedded.url, f"the embedded store in {directory}"
+        connected = await connect(url)
+        stack.push_async_callback(connected.client.aclose)
+        for warning in connected.warnings:
+            log.warning(warning)
+        store = await open_store(connected.client, node)
+        stack.push_async_callback(store.clock.close)
+        tasks = Tasks()
+        stack.push_async_callback(tasks.close)
+        rooms = Rooms(store, RoomAnnouncer(store.clock.now), tasks)
+        sessions = Sessions()
+        hearing = Hearing(connected.client, node, _hearer(rooms, sessions), rooms.catch_up)
+        services = Services(
+            node=node.partition(":")[0],
+            version=f"cellrace {version('cellrace')}",
+            bounds=config.bounds,
+            store=store,
+            rooms=rooms,
+            lobby=Lobby(store, rooms, config.bounds, tasks),
+            sessions=sessions,
+            carry_out=requests.carry_out,
+        )
+        for work, name in (
+            (store.committer.run(), "committer"),
+            (rooms.beat(), "beat"),
+            (rooms.sweep(), "sweep"),
+            (hearing.run(), "hearing"),
+            (hearing.echo(), "echo"),
+        ):
+            tasks.spawn(work, name)
+        server = await _listen(config, services, Web(lambda: _readiness(store, hearing)))
+        stack.push_async_callback(_say_goodbye, server, services, tasks)
+        yield Node(server, services, hearing, kept_by)
+
+
+def _hearer(rooms: Rooms, sessions: Sessions) -> Callable[[Telling], None]:
+    def hear(telling: Telling) -> None:
+        match telling:
+            case SupersededTold():
+                sessions.supersede(telling.player, telling.sid)
+            case FactTold() | MovesTold() | PresenceTold():
+                rooms.hear(telling)
+
+    return hear
+
+
+async def _listen(config: Config, services: Services, web: Web) -> Server:
+    async def handle(connection: Connection) -> None:
+        codec = choose_codec([connection.subprotocol or ""])
+        assert codec is not None  # The handshake fails without one.
+        session = Session(connection, codec, str(connection.remote_address[0]), services)
+        services.sessions.add(session)
+        await session.run()
+
+    tls: ssl.SSLContext | None = None
+    if config.certificate is not None:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(config.certificate, config.key)
+    return await serve(
+        handle,  # type: ignore[arg-type]  # every connection is made by create_connection
+        config.host,
+        config.port,
+        create_connection=Connection,
+        origins=[None, *(Origin(origin) for origin in config.origins)],
+        select_subprotocol=select_subprotocol,
+        process_request=web.process_request,
+        compression=None,
+        server_header=None,
+        open_timeout=5,
+        ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
+        close_timeout=2,
+        max_size=config.bounds.frame_bytes,
+        ssl=tls,
+        backlog=1024,
+    )
+
+
+async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None:
+    server.close(close_connections=False)
+    for session in services.sessions:
+        session.close(CloseCode.GOING_AWAY)
+    try:
+        async with asyncio.timeout(SHUTDOWN):
+            await server.wait_closed()
+    except TimeoutError:
+        log.warning("some clients did not take leave", connections=len(services.sessions))
+    await tasks.close(LAST_WRITES)
+    try:
+        async with asyncio.timeout(LAST_WRITES):
+            await services.store.nodes.leave()
+    except Exception as error:  # noqa: BLE001 - at the very end, what cannot be said is left to the others' patience
+        log.debug("the end of this node is not on record", reason=str(error))
+
+
+async def serve_until_told(config: Config) -> None:
+    """Run a node until SIGTERM or SIGINT; the first line printed says where it listens and what keeps its data."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with running(config) as node:
+        scheme = "ws" if config.certificate is None else "wss"
+        host = f"[{config.host}]" if ":" in config.host else config.host
+        print(f"cellrace listens on {scheme}://{host}:{node.port}/ws, its data is kept by {node.kept_by}", flush=True)
+        await stop.wait()
+    sys.stderr.flush()

@@ -1,0 +1,182 @@
+"""Requests to answers: what each message of a client asks of the lobby, of a race, of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import (
+    MAX_DEPTH,
+    MAX_MOVES,
+    PROTOCOL_VERSION,
+    ClientMessage,
+    Hello,
+    Limits,
+    Move,
+    Ok,
+    Ping,
+    Pong,
+    RaceConcede,
+    RaceCreate,
+    RaceForfeit,
+    RaceJoin,
+    RaceKick,
+    RaceLeave,
+    RaceList,
+    RaceMissed,
+    RaceReady,
+    RaceRef,
+    Races,
+    RaceStart,
+    RaceSync,
+    Request,
+    Welcome,
+)
+from cellrace_server.config import Bounds
+from cellrace_server.lobby import Admitted
+from cellrace_server.moves import Mover, Superseded
+from cellrace_server.net import views
+from cellrace_server.net.session import Session
+from cellrace_server.referee import Referee
+from cellrace_server.room import Room
+
+
+async def carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
+    """Carry out one request that was read at a monotonic time, and answer it.
+
+    Raises Refused and its kin, StoreError, LostTrack, Superseded.
+    """
+    if isinstance(request, Hello):
+        await _hello(session, request)
+        return
+    if not session.known:
+        raise Refused(ErrorCode.HELLO_FIRST)
+    services = session.services
+    lobby = services.lobby
+    ok = _ok(session, request)
+    match request:
+        case Move():
+            await _move(session, request, services.store.clock.at(arrived))
+        case Ping():
+            session.answer(Pong(re=request.id, now=services.store.clock.now()))
+        case RaceCreate():
+            session.track(await lobby.create(session, request, _whole(session, request)))
+        case RaceJoin():
+            session.track(await lobby.join(session, request, session.address, _whole(session, request)))
+        case RaceLeave():
+            await lobby.leave(session, request.race, ok)
+            session.untrack(request.race)
+        case RaceReady():
+            await lobby.ready(session, request.race, request.ready, ok)
+        case RaceStart():
+            await lobby.start(session, request.race, ok)
+        case RaceKick():
+            await lobby.kick(session, request.race, request.player, ok)
+        case RaceConcede():
+            await lobby.concede(session, request.race, ok)
+        case RaceForfeit():
+            await lobby.forfeit(session, request.race, ok)
+        case RaceSync():
+            await lobby.look(session, request.race, _synced(session, request))
+        case RaceList():
+            heads = await lobby.list_races(session.player.id, request)
+            now = services.store.clock.now()
+            session.answer(Races(re=request.id, races=tuple(views.summary(head, now) for head in heads)))
+        case _:
+            raise Refused(ErrorCode.NOT_FOUND, "This server does not serve this request yet.")
+
+
+def limits(bounds: Bounds) -> Limits:
+    """The bounds that a client should know."""
+    return Limits(
+        frame_bytes=bounds.frame_bytes,
+        depth=MAX_DEPTH,
+        moves=MAX_MOVES,
+        log_entries=bounds.log_entries,
+        burst=bounds.burst,
+        per_second=int(bounds.per_second),
+        bad_frame_cost=bounds.bad_frame_cost,
+        rate_limited_per_minute=bounds.rate_limited_per_minute,
+        hello_within=int(bounds.hello_seconds * 1000),
+    )
+
+
+async def _hello(session: Session, request: Hello) -> None:
+    if session.known:
+        raise Refused(ErrorCode.ALREADY_HELLO)
+    services = session.services
+    admitted = await services.lobby.admit(request, session.address)
+    session.become(admitted.player, admitted.sid)
+
+    def welcome(referees: list[Referee]) -> None:
+        session.answer(_welcome(session, request, admitted, referees))
+        services.sessions.take_over(session)
+        for referee in referees:
+            session.track(referee)
+
+    await services.lobby.resume(session, welcome)
+
+
+def _welcome(session: Session, request: Hello, admitted: Admitted, referees: list[Referee]) -> Welcome:
+    services = session.services
+    now = services.store.clock.now()
+    return Welcome(
+        re=request.id,
+        player=admitted.player,
+        token=admitted.token,
+        node=services.node,
+        version=PROTOCOL_VERSION,
+        server=services.version,
+        now=now,
+        limits=limits(services.bounds),
+        races=tuple(RaceRef(race=r.room.id, state=views.shown_state(r.room, now)) for r in referees),
+    )
+
+
+async def _move(session: Session, request: Move, arrival: int) -> None:
+    services = session.services
+    mover = Mover(services.store, session.player.id, session.sid, services.bounds.log_entries)
+    for _ in range(2):
+        try:
+            async with services.rooms.hold(request.race) as referee:
+                await mover.play(referee, request, arrival, session.answer)
+            return
+        except Superseded:
+            # Fenced: unless somebody else connected, the store was set back, and this connection may open anew.
+            if not await services.lobby.reopen(session, list(session.races)):
+                raise
+    raise Superseded
+
+
+def _ok(session: Session, request: Request) -> Callable[[Room], None]:
+    return lambda _: session.answer(Ok(re=request.id))
+
+
+def _whole(session: Session, request: Request) -> Callable[[Room], None]:
+    """Answers with the race as it is in that very turn."""
+
+    def answer(room: Room) -> None:
+        now = session.services.store.clock.now()
+        session.answer(views.race_answer(room, session.player.id, now, request.id))
+
+    return answer
+
+
+def _synced(session: Session, request: RaceSync) -> Callable[[Room], None]:
+    whole = _whole(session, request)
+
+    def answer(room: Room) -> None:
+        if request.since is None or request.since > room.race.version:
+            whole(room)
+            return
+        now = session.services.store.clock.now()
+        session.answer(
+            RaceMissed(
+                re=request.id,
+                race=room.id,
+                version=room.race.version,
+                events=tuple(views.fact_push(room.race, fact, now) for fact in room.facts[request.since :]),
+            )
+        )
+
+    return answer

@@ -1,0 +1,242 @@
+"""One connection: frames in, in the order in which they came; one answer for each request; pushes in between."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+from msgspec.structs import replace
+from websockets.exceptions import ConnectionClosed
+
+from cellrace.codec import Codec
+from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
+from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, ServerAnswer, error_answer
+from cellrace_server.config import Bounds
+from cellrace_server.core.bucket import full_bucket
+from cellrace_server.lobby import Lobby
+from cellrace_server.moves import Superseded
+from cellrace_server.net.connection import Connection
+from cellrace_server.net.outbox import Outbox, frame_bytes
+from cellrace_server.net.sessions import Sessions
+from cellrace_server.referee import Referee
+from cellrace_server.rooms import Rooms
+from cellrace_server.store import Store
+from cellrace_server.store.errors import StoreError
+from cellrace_server.store.races import LostTrack
+
+RETRY_AFTER = 1_000
+"""What a client waits when the store is in trouble, ms."""
+EVICTION = 1.0
+"""How many seconds a client that does not read has for the close frame."""
+ENDED_KEPT = 4
+"""How many races that have ended a connection still hears of, for a rematch."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What all sessions of a node work with."""
+
+    node: str
+    version: str
+    bounds: Bounds
+    store: Store
+    rooms: Rooms
+    lobby: Lobby
+    sessions: Sessions
+    carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
+    """Carries out one request that was read at a monotonic time, and answers it."""
+
+
+class Arrived:
+    """A frame as it was read, and when; with `retry_after` (ms) it came too fast and is only answered."""
+
+    __slots__ = ("at", "payload", "retry_after", "text")
+
+    def __init__(self, payload: bytes, text: bool, at: float, retry_after: int) -> None:
+        self.payload = payload
+        self.text = text
+        self.at = at
+        self.retry_after = retry_after
+
+
+class Session:
+    """A connection from its first frame to its last; a member of rooms once its player is known."""
+
+    def __init__(self, connection: Connection, codec: Codec, address: str, services: Services) -> None:
+        bounds = services.bounds
+        self.services = services
+        self.address = address
+        self.codec = codec
+        self.outbox = Outbox(connection.transport, bounds, self._evict)
+        self.player = Player(id="", name="", bot=False)
+        self.sid = ""
+        self.races: dict[str, Referee] = {}
+        self._connection = connection
+        # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
+        self._inbox: deque[Arrived] = deque()
+        self._news = asyncio.Event()
+        self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
+        self._too_fast: deque[float] = deque(maxlen=bounds.rate_limited_per_minute)
+        self._measure = asyncio.Event()
+        self.closing: CloseCode | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether the player is known: hello was said and accepted."""
+        return bool(self.sid)
+
+    async def run(self) -> None:
+        """Carry out what comes, until the connection ends."""
+        self._connection.hand_over(self._receive)
+        hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
+        tasks = [
+            asyncio.create_task(self._work(), name="session"),
+            asyncio.create_task(self._ping(), name="pinger"),
+            asyncio.create_task(self._connection.wait_closed(), name="closed"),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            hello.cancel()
+            self.close(CloseCode.LOST_TRACK)
+            for task in tasks:
+                task.cancel()
+            self._depart()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            code = self.closing or CloseCode.LOST_TRACK
+            await self._connection.close(code, CLOSE_SENTENCES[code])
+
+    def close(self, code: CloseCode) -> None:
+        """End the connection; nothing more of it is carried out."""
+        if self.closing is None:
+            self.closing = code
+            self.outbox.close()
+            self._inbox.clear()
+            self._news.set()
+
+    def measure(self) -> None:
+        """Measure the round trip now."""
+        self._measure.set()
+
+    def answer(self, message: ServerAnswer) -> None:
+        """Send an answer."""
+        self.outbox.send(frame_bytes(self.codec.encode(message), self.codec.text))
+
+    def track(self, referee: Referee) -> None:
+        """Note that this connection hears a room; of the rooms whose races have ended, only the latest are kept."""
+        self.races[referee.room.id] = referee
+        ended = [known for known in self.races.values() if known.room.race.ended]
+        for known in ended[:-ENDED_KEPT]:
+            self.untrack(known.room.id)
+
+    def untrack(self, race_id: str) -> None:
+        """Hear a room no more."""
+        referee = self.races.pop(race_id, None)
+        if referee is not None:
+            referee.room.detach(self)
+            self.services.rooms.left(referee)
+
+    def _depart(self) -> None:
+        for referee in self.races.values():
+            referee.room.detach(self)
+        self.services.sessions.remove(self)
+        if self.known:
+            self.services.lobby.disconnected(self, list(self.races))
+
+    def _miss_hello(self) -> None:
+        if not self.known:
+            self.close(CloseCode.NO_HELLO)
+
+    def _evict(self) -> None:
+        log.info("a client that does not read is let go", player=self.player.id)
+        self.close(CloseCode.TOO_SLOW)
+        # What the client does not read holds the close frame back as well.
+        asyncio.get_running_loop().call_later(EVICTION, self._connection.transport.abort)
+
+    def _receive(self, payload: bytes, text: bool, at: float) -> None:
+        if self.closing is not None:
+            return
+        wait = self._bucket.take(1, at)
+        if wait:
+            if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > at - 60:
+                self.close(CloseCode.RATE_LIMITED)
+                return
+            self._too_fast.append(at)
+        if len(self._inbox) >= self.services.bounds.inbox:
+            self.close(CloseCode.RATE_LIMITED)
+            return
+        self._inbox.append(Arrived(payload, text, at, int(wait * 1000) + 1 if wait else 0))
+        self._news.set()
+
+    async def _work(self) -> None:
+        while self.closing is None:
+            await self._news.wait()
+            self._news.clear()
+            while self._inbox and self.closing is None:
+                await self._carry_out(self._inbox.popleft())
+
+    async def _carry_out(self, frame: Arrived) -> None:
+        try:
+            request = self.codec.decode_payload(frame.payload, frame.text)
+        except BadMessage as bad:
+            self._bucket.drain(self.services.bounds.bad_frame_cost - 1, frame.at)
+            self.answer(error_answer(bad))
+            return
+        try:
+            if frame.retry_after:
+                raise Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after)
+            await self.services.carry_out(self, request, frame.at)
+        except StoreError as error:
+            log.warning("the outcome of a request is unknown", player=self.player.id, reason=str(error))
+            self.answer(error_answer(Refused(ErrorCode.RETRY_LATER, retry_after=RETRY_AFTER), request.id))
+        except CellraceError as refused:
+            self.answer(error_answer(refused, request.id))
+            self._close_after(refused)
+        except LostTrack:
+            self.close(CloseCode.LOST_TRACK)
+        except Superseded:
+            self.close(CloseCode.TAKEN_OVER)
+        except ConnectionClosed:
+            self.close(CloseCode.LOST_TRACK)
+        except Exception:  # The edge: a mistake of ours costs one request, not the node.
+            log.exception("a request failed", player=self.player.id, request=type(request).__name__)
+            self.answer(error_answer(Refused(ErrorCode.INTERNAL), request.id))
+
+    def _close_after(self, refused: CellraceError) -> None:
+        match refused.code:
+            case ErrorCode.BAD_TOKEN:
+                self.close(CloseCode.BAD_TOKEN)
+            case ErrorCode.BANNED:
+                self.close(CloseCode.BANNED)
+            case _:
+                pass
+
+    async def _ping(self) -> None:
+        pause = self.services.bounds.ping_seconds
+        while True:
+            try:
+                pong = await self._connection.ping()
+                seconds = await asyncio.wait_for(pong, pause)
+            except TimeoutError:
+                self._connection.transport.abort()  # Half open: nobody is there to read a close frame.
+                return
+            except ConnectionClosed:
+                return
+            for referee in self.races.values():
+                referee.room.note_latency(self.player.id, round(seconds * 1000))
+            self._measure.clear()
+            try:
+                await asyncio.wait_for(self._measure.wait(), pause)
+            except TimeoutError:
+                continue
+
+    def become(self, player: Player, sid: str) -> None:
+        """The player is known from now on."""
+        self.player = replace(player)
+        self.sid = sid

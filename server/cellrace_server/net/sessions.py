@@ -1,0 +1,48 @@
+"""The connections of a node, and which of them plays for a player."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cellrace.messages import CloseCode
+
+if TYPE_CHECKING:
+    from cellrace_server.net.session import Session
+
+
+class Sessions:
+    """Knows every connection of the node."""
+
+    def __init__(self) -> None:
+        self._all: set[Session] = set()
+        self._newest: dict[str, Session] = {}
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(tuple(self._all))
+
+    def add(self, session: Session) -> None:
+        """A connection has been opened."""
+        self._all.add(session)
+
+    def remove(self, session: Session) -> None:
+        """A connection has ended."""
+        self._all.discard(session)
+        if self._newest.get(session.player.id) is session:
+            del self._newest[session.player.id]
+
+    def take_over(self, session: Session) -> None:
+        """A connection plays for its player from now on; the one before it is closed."""
+        before = self._newest.get(session.player.id)
+        self._newest[session.player.id] = session
+        if before is not None and before is not session:
+            before.close(CloseCode.TAKEN_OVER)
+
+    def supersede(self, player: str, sid: str) -> None:
+        """A player has connected at another node: the connection `sid` is closed."""
+        session = self._newest.get(player)
+        if session is not None and session.sid == sid:
+            session.close(CloseCode.TAKEN_OVER)

@@ -1,0 +1,42 @@
+"""The background tasks of a node: owned here, their failures told, all ended at `close`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+
+import structlog
+
+log = structlog.get_logger()
+
+
+class Tasks:
+    """Owns tasks; one that fails is logged and does not take the others along."""
+
+    def __init__(self) -> None:
+        # As many as there are rooms to wake and connections to note as gone, and each of these has one at most.
+        self._running: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def spawn(self, work: Coroutine[object, object, None], name: str) -> None:
+        """Run something in the background."""
+        if self._closed:
+            work.close()
+            return
+        task = asyncio.create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("a background task failed", task=task.get_name(), exc_info=error)
+
+    async def close(self, patience: float = 0.0) -> None:
+        """Let what is under way end within `patience` seconds, then cancel the rest."""
+        self._closed = True
+        if patience and self._running:
+            await asyncio.wait(self._running, timeout=patience)
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
