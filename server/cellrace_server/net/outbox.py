@@ -9,7 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from websockets.protocol import State
+
 from cellrace_server.config import Bounds
+from cellrace_server.net.connection import Connection
 
 _LOOK = 0.1
 """Seconds between two looks at a client that reads slowly."""
@@ -32,8 +35,9 @@ def frame_bytes(payload: bytes, text: bool) -> bytes:
 class Outbox:
     """Writes frames for one client and lets it go when it does not read them."""
 
-    def __init__(self, transport: asyncio.WriteTransport, bounds: Bounds, evict: Callable[[], None]) -> None:
-        self._transport = transport
+    def __init__(self, connection: Connection, bounds: Bounds, evict: Callable[[], None]) -> None:
+        self._connection = connection
+        self._transport: asyncio.WriteTransport = connection.transport
         self._bounds = bounds
         self._evict = evict
         # Merged news wait here, one for each thing that news can be about: as many as there are entrants in the races.
@@ -70,6 +74,8 @@ class Outbox:
             self._look = None
 
     def _write(self, frame: bytes) -> None:
+        if self._connection.state is not State.OPEN:
+            return  # The close frame is out; nothing may follow it.
         self._transport.write(frame)
         size = self._transport.get_write_buffer_size()
         if size > self._bounds.evict_bytes:

@@ -73,7 +73,7 @@ class Session:
         self.services = services
         self.address = address
         self.codec = codec
-        self.outbox = Outbox(connection.transport, bounds, self._evict)
+        self.outbox = Outbox(connection, bounds, self._evict)
         self.player = Player(id="", name="", bot=False)
         self.sid = ""
         self.races: dict[str, Referee] = {}
