@@ -18,9 +18,8 @@ from cellrace.solver.line import without_detours
 from cellrace.solver.position import TO_CELL, key_of, rules_of, settled_key, split_key, step_of
 from cellrace.solver.successors import successors
 from cellrace.variants import VARIANTS, Variant, find_variant
-
-from .golden_cases import case_game, rule_cases
-from .positions import built_positions, played_positions
+from tests.protocol.golden_cases import case_game, rule_cases
+from tests.protocol.positions import built_positions, played_positions
 
 FEW_STATES = 40_000
 SLACK = 300
