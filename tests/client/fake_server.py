@@ -11,6 +11,7 @@ from typing import Any
 import msgpack
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
+from websockets.typing import Subprotocol
 
 from cellrace.commitment import commitment
 from cellrace.deals import deal
@@ -31,6 +32,7 @@ LIMITS = {
 }
 NOW = 1_700_000_000_000
 SALT = "00112233445566778899aabbccddeeff"
+FIRST_TOKEN = "t0"
 ANN = {"id": "p1", "name": "Ann", "bot": False}
 BOB = {"id": "p2", "name": "Bob", "bot": True}
 
@@ -73,7 +75,7 @@ class Peer:
         """Refuses a request."""
         await self.answer(request, "error", code=code, message=f"No: {code}.", **fields)
 
-    async def welcome(self, *races: str, token: str | None = "t0", player: Map = ANN) -> Map:
+    async def welcome(self, *races: str, token: str | None = FIRST_TOKEN, player: Map = ANN) -> Map:
         """Greets the client, and gives back its `hello`."""
         hello = await self.expect("hello")
         fields: Map = {"token": token} if token else {}
@@ -125,7 +127,7 @@ class FakeServer:
             await script(Peer(socket))
         except ConnectionClosed:
             return
-        except Exception as wrong:
+        except Exception as wrong:  # noqa: BLE001 - kept for the test, which raises it
             self.errors.append(wrong)
             await socket.close(4100, "the test's script failed")
 
@@ -134,8 +136,8 @@ class FakeServer:
 async def fake_server(*scripts: Script) -> AsyncIterator[FakeServer]:
     """Runs a server with scripts; fails when one of them met what it did not expect, or was not played."""
     fake = FakeServer(*scripts)
-    offered = ["cellrace.v1.msgpack", "cellrace.v1.json"]
-    async with serve(fake.handle, "127.0.0.1", 0, subprotocols=offered, close_timeout=0.5) as server:  # type: ignore[list-item]  # Subprotocol is a NewType of str
+    offered = [Subprotocol("cellrace.v1.msgpack"), Subprotocol("cellrace.v1.json")]
+    async with serve(fake.handle, "127.0.0.1", 0, subprotocols=offered, close_timeout=0.5) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         fake.url = f"ws://127.0.0.1:{port}/ws"
         yield fake
@@ -212,7 +214,7 @@ def committed(variant_id: str = "freecell", number: int = 617) -> str:
 
 def running(race_id: str = "r1", *moves: str, **fields: Any) -> Map:
     """A `race` answer's fields of Ann's race with Bob on deal 617, running, with Ann's moves."""
-    board = {"columns": [], "cells": [], "homes": {}, "reserve": []}
+    board: Map = {"columns": [], "cells": [], "homes": {}, "reserve": []}
     whole: Map = {
         "version": 5,
         "start_at": NOW,

@@ -1,0 +1,62 @@
+"""One's own moves in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cellrace.board import Board
+from cellrace.cards import card_name
+from cellrace.game import Game
+from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS, FIRST_CELL, HOME, RESERVE, UNDO, parse_move
+from cellrace_client.terminal.speech import count_text, listed
+
+
+def pile_words(pile: int) -> str:
+    """A pile by its number, in words."""
+    if pile < FIRST_CELL:
+        return f"column {COLUMN_LETTERS[pile]}"
+    if pile < HOME:
+        return f"cell {CELL_LETTERS[pile - FIRST_CELL]}"
+    return "home" if pile == HOME else "the reserve"
+
+
+def move_words(board: Board, move: str) -> str:
+    """A legal move in words: `TD from column 2 to cell a`. Raises IllegalMove."""
+    source, target, _ = parse_move(move)
+    count = board.carried(move)
+    if source < FIRST_CELL:
+        cards = bytes(board.columns[source][-count:])
+    elif source == RESERVE:
+        cards = board.reserve[:1]
+    else:
+        cards = board.cells[source - FIRST_CELL : source - FIRST_CELL + 1]
+    names = " ".join(map(card_name, cards))
+    goes = "home" if target == HOME else f"to {pile_words(target)}"
+    return f"{names} from {pile_words(source)} {goes}"
+
+
+def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str], Game]:
+    """What one's moves did, a sentence each, and the game after them. Raises IllegalMove."""
+    told = []
+    for step in steps:
+        move, went_home = step[0], step[1:]
+        after, _ = before.play(move)
+        if move == UNDO:
+            told.append("Taken back.")
+        else:
+            board = before.board.play(move)
+            sentence = f"{move_words(before.board, move)}."
+            if went_home:
+                cards = []
+                for home in went_home:
+                    cards.append(move_words(board, home).partition(" ")[0])
+                    board = board.play(home)
+                sentence += f" By itself went home: {listed(cards)}."
+            told.append(sentence)
+        before = after
+    return told, before
+
+
+def home_words(game: Game) -> str:
+    """How far a game has come."""
+    return f"{count_text(game.board.cards_home, 'card')} of {game.board.variant.pack_size} home."

@@ -1,0 +1,51 @@
+"""Rivals' progress, told now and then and never in a flood. Pure: time is an argument, in seconds."""
+
+from __future__ import annotations
+
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.speech import count_text, listed
+
+_MOST_NAMED = 4
+
+
+class ProgressTeller:
+    """Merges the progress of all rivals into at most one sentence an interval."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._told_at = float("-inf")
+        self._told: dict[str, int] = {}
+        self._latest: RaceView | None = None
+
+    def hear(self, view: RaceView) -> None:
+        """Learns how the race stands."""
+        if self._latest is not None and self._latest.race != view.race:
+            self._told.clear()
+        self._latest = view
+
+    def due(self, now: float) -> float | None:
+        """Seconds until there is something to be told, None while there is nothing."""
+        return max(0.0, self._told_at + self._interval - now) if self._news() else None
+
+    def tell(self, now: float) -> str | None:
+        """The sentence, if it is time for one."""
+        news = self._news()
+        if not news or now < self._told_at + self._interval:
+            return None
+        self._told_at = now
+        self._told.update({player: home for player, _, home in news})
+        named = sorted(news, key=lambda line: -line[2])[:_MOST_NAMED]
+        parts = [f"{name} has {count_text(home, 'card')} home" for _, name, home in named]
+        if len(news) > len(named):
+            parts.append(f"{count_text(len(news) - len(named), 'other')} moved on too")
+        return f"{listed(parts)}."
+
+    def _news(self) -> list[tuple[str, str, int]]:
+        """Rivals who still play and have another number of cards home than was told last."""
+        if self._latest is None:
+            return []
+        return [
+            (rival.player.id, rival.player.name, rival.home)
+            for rival in self._latest.rivals
+            if rival.status in PLAYING and rival.home != self._told.get(rival.player.id, 0)
+        ]
