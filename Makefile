@@ -33,7 +33,7 @@ types: $(VENV)/.for-test
 	@$(RUN)/mypy --strict protocol/cellrace server/cellrace_server client/cellrace_client bench examples $$(find tests -name '*.py' ! -name 'test_*.py')
 
 contracts: $(VENV)/.for-test
-	@$(RUN)/lint-imports
+	@$(RUN)/lint-imports --no-logo
 
 $(VENV)/.for-play: $(INPUTS)
 	$(call set_up,all)
