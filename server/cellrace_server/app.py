@@ -20,6 +20,7 @@ from websockets.typing import Origin
 
 from cellrace.codec import choose_codec
 from cellrace.messages import CloseCode
+from cellrace_server.admission import Admission
 from cellrace_server.config import Config
 from cellrace_server.lobby import Lobby
 from cellrace_server.net import requests
@@ -93,13 +94,15 @@ async def running(config: Config) -> AsyncIterator[Node]:
         rooms = Rooms(store, RoomAnnouncer(store.clock.now), tasks)
         sessions = Sessions()
         hearing = Hearing(connected.client, node, _hearer(rooms, sessions), rooms.catch_up)
+        admission = Admission(store, rooms, config.bounds, tasks)
         services = Services(
             node=node.partition(":")[0],
             version=f"cellrace {version('cellrace')}",
             bounds=config.bounds,
             store=store,
             rooms=rooms,
-            lobby=Lobby(store, rooms, config.bounds, tasks),
+            admission=admission,
+            lobby=Lobby(store, rooms, admission, config.bounds),
             sessions=sessions,
             carry_out=requests.carry_out,
         )

@@ -1,186 +1,104 @@
-"""What players ask for outside the moves: who they are, which races there are, and getting in and out of them."""
+"""What players ask for outside the moves: which races there are, getting into them and out again, watching."""
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable
-from contextlib import AsyncExitStack
+from hashlib import sha256
 
-import structlog
-from msgspec import Struct
+from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
 from cellrace.messages import (
-    Hello,
-    Player,
     RaceCreate,
     RaceJoin,
     RaceKind,
     RaceList,
     RaceState,
+    RaceWatch,
+    Settings,
     settle,
 )
 from cellrace.variants import find_variant
+from cellrace_server.admission import GUESS_WINDOW, Admission
 from cellrace_server.config import Bounds
-from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, SetReady, Start
-from cellrace_server.core.names import Name, parse_name
-from cellrace_server.core.presence import Presence
-from cellrace_server.core.race import OFFLINE_REMOVAL, Race
-from cellrace_server.moves import Superseded
+from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
+from cellrace_server.core.race import Race
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member, Room
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
-from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import new_id
-from cellrace_server.store.races import Head, LostTrack, Secret
-from cellrace_server.tasks import Tasks
+from cellrace_server.store.races import Head, Secret
 
-GUESS_WINDOW = 600
-"""Within how many seconds the wrong guesses of an address are counted."""
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
-NAME_ATTEMPTS = 20
-RETRY = 1.0
 SCANNED = 100
 """How many races of a list are read at once while those that fit are sought."""
 
-log = structlog.get_logger()
+REMATCHES = 100
+"""How many successors of one race may be cancelled, one after the other."""
 
 Answer = Callable[[Room], None]
 """Called in one turn with the change: answers whoever asked, before anybody is told."""
 
 
-class Admitted(Struct, frozen=True):
-    """Who says hello, and the token of a new player."""
-
-    player: Player
-    token: str | None
-    sid: str
-
-
 class Lobby:
     """Carries out requests of members, one node's."""
 
-    def __init__(self, store: Store, rooms: Rooms, bounds: Bounds, tasks: Tasks) -> None:
+    def __init__(self, store: Store, rooms: Rooms, admission: Admission, bounds: Bounds) -> None:
         self._store = store
         self._rooms = rooms
+        self._admission = admission
         self._bounds = bounds
-        self._tasks = tasks
-
-    async def admit(self, hello: Hello, address: str) -> Admitted:
-        """The player who says hello, under a new sid. Raises Refused, StoreUnavailable."""
-        now = self._store.clock.now()
-        name = None if hello.name is None else parse_name(hello.name)
-        if hello.token is None:
-            await self._count(address, "player", self._bounds.new_players)
-            player, token = await self._register(name, hello.bot, now)
-            return Admitted(player, token, await self._store.players.take_over(player.id))
-        try:
-            if await self._store.players.guesses("token", address) >= self._bounds.wrong_guesses:
-                raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
-            identity = await self._store.players.recognise(hello.token)
-        except Refused as refused:
-            if refused.code == ErrorCode.BAD_TOKEN:
-                await self._store.players.count_guess("token", address, GUESS_WINDOW)
-            raise
-        player = await self._store.players.change(identity, name, hello.bot, now)
-        return Admitted(player, None, await self._store.players.take_over(player.id))
-
-    async def _count(self, address: str, kind: str, most: int) -> None:
-        if await self._store.players.count_guess(kind, address, GUESS_WINDOW) > most:
-            raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
-
-    async def _register(self, name: Name | None, bot: bool, now: int) -> tuple[Player, str]:
-        if name is not None:
-            return await self._store.players.register(name, bot, now)
-        for _ in range(NAME_ATTEMPTS):
-            try:
-                made = parse_name(f"{'Bot' if bot else 'Guest'} {secrets.randbelow(900_000) + 100_000}")
-                return await self._store.players.register(made, bot, now)
-            except Refused:
-                continue
-        raise Refused(ErrorCode.NAME_TAKEN)
-
-    async def resume(self, member: Member, answer: Callable[[list[Referee]], None]) -> None:
-        """Bring a player's connection into all the races that are not over; answers before anything else is pushed.
-
-        Raises Superseded, StoreUnavailable.
-        """
-        async with AsyncExitStack() as stack:
-            referees: list[Referee] = []
-            for race_id in await self._store.players.races(member.player.id):
-                try:
-                    referee = await stack.enter_async_context(self._rooms.hold(race_id))
-                except Refused:
-                    await self._store.players.exit(member.player.id, race_id)
-                    continue
-                race = referee.room.race
-                if race.ended or race.entrant(member.player.id) is None:
-                    continue
-                await self._open(referee, member)
-                referees.append(referee)
-            answer(referees)
-            for referee in referees:
-                referee.room.attach(member)
-
-    async def _open(self, referee: Referee, member: Member) -> None:
-        player, sid = member.player.id, member.sid
-        if await self._store.races.open(referee.room.id, player, sid) is None:
-            raise Superseded
-        referee.room.set_presence(player, Presence(sid, self._store.races.node, None))
-
-    async def reopen(self, member: Member, race_ids: list[str]) -> bool:
-        """A fenced connection asks whether it is the player's newest all the same, and opens its races again."""
-        if await self._store.players.current_sid(member.player.id) != member.sid:
-            return False
-        for race_id in race_ids:
-            async with self._rooms.hold(race_id) as referee:
-                await self._open(referee, member)
-        return True
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
         """A new race, the asking player in it. Raises Refused, StoreUnavailable."""
         settings = settle(request.settings)
         if member.player.bot and not settings.bots:
             raise Refused(ErrorCode.BOTS_NOT_ALLOWED)
-        now = self._store.clock.now()
-        code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-        race = Race(
-            id=new_id(),
-            kind=RaceKind.RACE,
-            settings=settings,
-            created_at=now,
-            created_by=member.player.id,
-            code=code,
-            changed_at=now,
-        )
+        race = self._new_race(member.player.id, new_id(), settings)
         await self._store.lists.add(race)
         await self._rooms.create(race)
         return await self._enter(member, race.id, answer)
+
+    def _new_race(self, player: str, race_id: str, settings: Settings, parent: str | None = None) -> Race:
+        now = self._store.clock.now()
+        return Race(
+            id=race_id,
+            kind=RaceKind.RACE,
+            settings=settings,
+            created_at=now,
+            created_by=player,
+            code="".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH)),
+            changed_at=now,
+            parent=parent,
+        )
 
     async def join(self, member: Member, request: RaceJoin, address: str, answer: Answer) -> Referee:
         """Into a race by its id or code. Raises Refused, StoreUnavailable."""
         if request.race is not None:
             return await self._enter(member, request.race, answer, by_code=False)
+        return await self._enter(member, await self._find_by_code(request.code or "", address), answer)
+
+    async def _find_by_code(self, code: str, address: str) -> str:
         if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
             raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
-        race_id = await self._store.lists.by_code(request.code or "")
+        race_id = await self._store.lists.by_code(code)
         if race_id is None:
             await self._store.players.count_guess("code", address, GUESS_WINDOW)
             raise Refused(ErrorCode.NO_SUCH_RACE)
-        return await self._enter(member, race_id, answer)
+        return race_id
 
     async def _enter(self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True) -> Referee:
         async with self._rooms.hold(race_id) as referee:
             room = referee.room
-            inside = room.race.entrant(member.player.id) is not None
+            inside = room.entrant(member.player.id) is not None
             if not inside and room.race.settings.private and not by_code:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             if not room.race.ended:
                 await self._store.players.enter(member.player.id, race_id, room.race.created_at)
-                await self._open(referee, member)
+                await self._admission.open(referee, member)
             try:
                 stamped = await referee.ask(lambda: Join(member.player))
             except Refused:
@@ -245,9 +163,55 @@ class Lobby:
         async with self._rooms.hold(race_id) as referee:
             await referee.make_sure()
             room = referee.room
-            if room.race.entrant(member.player.id) is None and member not in room.spectators:
+            if room.entrant(member.player.id) is None and member not in room.spectators:
                 raise Refused(ErrorCode.NOT_ALLOWED)
             answer(room)
+
+    async def watch(self, member: Member, request: RaceWatch, address: str, answer: Answer) -> Referee:
+        """A spectator from now on. Raises Refused, StoreUnavailable."""
+        race_id = request.race
+        if race_id is None:
+            race_id = await self._find_by_code(request.code or "", address)
+        async with self._rooms.hold(race_id) as referee:
+            await referee.make_sure()
+            room = referee.room
+            entrant = room.entrant(member.player.id)
+            if entrant is None and room.race.settings.private and request.code is None:
+                raise Refused(ErrorCode.NO_SUCH_RACE)
+            if room.race.kind is RaceKind.DAILY or (entrant is not None and entrant.done is None):
+                raise Refused(ErrorCode.NOT_ALLOWED)
+            room.reveal(self._store.clock.now())
+            room.attach(member)
+            answer(room)
+            return referee
+
+    async def rematch(self, member: Member, race_id: str, answer: Answer) -> Referee:
+        """Into the one successor of a race that is over, which the first to ask opens.
+
+        Its id follows from the parent, so that two nodes open the same one (NODES, 23). Raises Refused, StoreUnavailable.
+        """
+        async with self._rooms.hold(race_id) as referee:
+            parent = referee.room.race
+            await referee.make_sure()
+            decide(referee.room.race, Rematch(member.player.id, ""), self._store.clock.now())
+            successor = await self._open_successor(member, parent)
+            stamped = await referee.ask(lambda: Rematch(member.player.id, successor))
+            referee.tell(stamped)
+        return await self._enter(member, successor, answer)
+
+    async def _open_successor(self, member: Member, parent: Race) -> str:
+        for attempt in range(REMATCHES):
+            race_id = _successor_id(parent.id, attempt)
+            head = await self._store.races.head(race_id)
+            if head is not None and head.race.cancelled is not None:
+                continue
+            if head is None:
+                settings = replace(parent.settings, deal=None, ghosts=())
+                race = self._new_race(member.player.id, race_id, settings, parent.id)
+                await self._store.lists.add(race)
+                await self._rooms.create(race)
+            return race_id
+        raise Refused(ErrorCode.RACE_FULL, "This race has been rematched too often; create a new one.")
 
     async def list_races(self, player: str, request: RaceList) -> list[Head]:
         """Races that fit a request, newest first. Raises Refused, StoreUnavailable."""
@@ -279,38 +243,6 @@ class Lobby:
         found.sort(key=lambda head: -head.race.created_at)
         return found
 
-    def disconnected(self, member: Member, race_ids: list[str]) -> None:
-        """A connection has ended: its entrants are without one from now on, if it was their newest."""
-        now = self._store.clock.now()
-        for race_id in race_ids:
-            self._tasks.spawn(self._note_gone(member, race_id, now), "race")
-
-    async def _note_gone(self, member: Member, race_id: str, at: int) -> None:
-        # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.
-        player = member.player.id
-        while True:
-            try:
-                async with self._rooms.hold(race_id) as referee:
-                    await self._gone(referee, player, member.sid, at)
-                    referee.room.detach(member)
-                return
-            except (Refused, LostTrack):
-                return
-            except StoreUnavailable as error:
-                log.debug("a lost connection is not on record yet", race=race_id, player=player, reason=str(error))
-                await asyncio.sleep(RETRY)
-
-    async def _gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
-        race = referee.room.race
-        presence = referee.room.presence.get(player)
-        if race.ended or race.entrant(player) is None or presence is None or presence.sid != sid:
-            return
-        patience = OFFLINE_REMOVAL if race.start_at is None else race.settings.grace * 1000
-        await self._store.due.expect(race.id, max(at, race.start_at or 0) + patience)
-        await self._store.races.gone(race.id, player, sid, at)
-        if referee.room.presence.get(player) == presence:
-            referee.room.set_presence(player, Presence(sid, presence.node, at))
-
 
 def _fits(race: Race, request: RaceList, now: int) -> bool:
     variant_fits = request.variant is None or race.settings.variant == request.variant
@@ -322,3 +254,7 @@ def _check_variant(variant: str) -> None:
         find_variant(variant)
     except UnknownVariant as unknown:
         raise Refused(ErrorCode.NOT_FOUND, str(unknown), field="variant") from None
+
+
+def _successor_id(parent: str, attempt: int) -> str:
+    return sha256(f"rematch:{parent}:{attempt}".encode()).hexdigest()[:12]

@@ -46,6 +46,9 @@ class Referee:
         assert following is not None
         if absent and not judges(nodes, now):
             following = min(following, known)
+        reveal = self.room.next_reveal()
+        if reveal is not None:
+            following = min(following, reveal)
         if not self.room.released and race.start_at is not None:
             following = min(following, race.start_at + self._store.clock.margin)
         return min(following, now + LONGEST_WAIT)
@@ -86,6 +89,8 @@ class Referee:
         """Take facts into the room, answer whoever asked, then tell the members: in one turn, without a wait."""
         if not self.room.apply_facts(stamped, answer):
             self.room.doubtful = True
+        if self.room.race.standings is not None:
+            self.room.reveal(self._store.clock.now())
 
     async def make_sure(self) -> None:
         """The same as `be_sure`, in turn with what else is decided here."""
@@ -120,6 +125,7 @@ class Referee:
                     self.room.learn_secret(secret)
             if race.start_at is not None and now >= race.start_at + self._store.clock.margin:
                 self.room.release()
+            self.room.reveal(now)
             if race.ended:
                 return False
             absent = self.room.absent(self._store.nodes.nodes, now)

@@ -5,13 +5,15 @@ Nothing here waits: each method takes in what is on record already and tells the
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from cellrace.messages import CloseCode, EntrantStatus, Player
+from cellrace.messages import CloseCode, EntrantStatus, Player, Spectate
 from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence, absent_since
-from cellrace_server.core.race import Race, evolve
+from cellrace_server.core.race import Entrant, Race, evolve
+from cellrace_server.core.spectating import DELAY, shown_until
 from cellrace_server.play import Play, Start
 from cellrace_server.store.races import Entry, Record, Secret
 
@@ -46,6 +48,9 @@ class Announcer(Protocol):
     def moved(self, room: Room, player: str, entries: Sequence[Entry]) -> None:
         """An entrant's log has grown by these entries."""
 
+    def shown(self, room: Room, player: str, seq: int, entries: Sequence[Entry]) -> None:
+        """These entries of a log, the last of them at `seq`, may be seen by spectators from now on."""
+
     def online(self, room: Room, player: str, online: bool) -> None:
         """An entrant has got or lost the connection."""
 
@@ -71,6 +76,10 @@ class Room:
         self.doubtful = False
         """Whether an outcome is unknown, so that the record must be read before anything is decided."""
         self._announcer = announcer
+        self._entrants: dict[str, Entrant] = {}
+        self._shown: dict[str, int] = {}
+        """How many entries of each log spectators here have seen."""
+        self._index_entrants()
         self._deal(record.logs)
 
     @property
@@ -87,6 +96,13 @@ class Room:
         """Everybody here who hears the room."""
         yield from self.entrants_here.values()
         yield from self.spectators
+
+    def _index_entrants(self) -> None:
+        self._entrants = {entrant.player.id: entrant for entrant in self.race.entrants}
+
+    def entrant(self, player: str) -> Entrant | None:
+        """The entrant of a player's id, found at once also among hundreds."""
+        return self._entrants.get(player)
 
     def tally(self, player: str) -> Tally:
         """How far an entrant's game has come."""
@@ -110,7 +126,7 @@ class Room:
 
     def attach(self, member: Member) -> None:
         """From now on a member hears the room: an entrant in place of the older connection, else as spectator."""
-        if self.race.entrant(member.player.id) is None:
+        if self.entrant(member.player.id) is None:
             self.spectators.add(member)
         else:
             self.spectators.discard(member)
@@ -126,7 +142,7 @@ class Room:
         """An entrant's connection as it is on record; told where it makes a difference."""
         before = self.is_online(player)
         self.presence[player] = presence
-        if self.race.entrant(player) is not None and self.is_online(player) != before:
+        if self.entrant(player) is not None and self.is_online(player) != before:
             self._announcer.online(self, player, not before)
 
     def note_latency(self, player: str, milliseconds: int) -> None:
@@ -156,6 +172,7 @@ class Room:
     def _apply_fact(self, stamped: Stamped) -> None:
         self.race = evolve(self.race, stamped)
         self.facts.append(stamped)
+        self._index_entrants()
         match stamped.fact:
             case CountdownBegan():
                 self._deal({})
@@ -210,6 +227,30 @@ class Room:
         """Tell of entries that the player's game has taken in already."""
         self._announcer.moved(self, player, entries)
 
+    def visible(self, player: str, now: int) -> int:
+        """How many entries of a log spectators may see."""
+        until = shown_until(self.race.settings.spectate, self.race.standings is not None, now)
+        play = self.plays.get(player)
+        if until is None or play is None:
+            return 0
+        return bisect_right(play.entries, until, key=lambda entry: entry.at)
+
+    def reveal(self, now: int) -> None:
+        """Show spectators what they may see by now."""
+        for player, play in self.plays.items():
+            seen, visible = self._shown.get(player, 0), self.visible(player, now)
+            if visible > seen:
+                self._shown[player] = visible
+                if self.spectators:
+                    self._announcer.shown(self, player, visible, play.entries[seen:visible])
+
+    def next_reveal(self) -> int | None:
+        """When spectators may see more, if they wait for it."""
+        if not self.spectators or self.race.ended or self.race.settings.spectate is not Spectate.DELAYED:
+            return None
+        hidden = [play.entries[self._shown.get(player, 0) :][:1] for player, play in self.plays.items()]
+        return min((entries[0].at + DELAY for entries in hidden if entries), default=None)
+
     def refresh(self, record: Record) -> bool:
         """Take in the whole record as read again. False when it tells another history than is known here."""
         version = self.race.version
@@ -232,5 +273,5 @@ class Room:
 
     def playing(self, player: str) -> bool:
         """Whether an entrant still plays."""
-        entrant = self.race.entrant(player)
+        entrant = self.entrant(player)
         return entrant is not None and self.race.status(entrant) is EntrantStatus.PLAYING

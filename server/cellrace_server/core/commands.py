@@ -12,7 +12,18 @@ from msgspec import Struct
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CancelReason, Ends, EntrantStatus, LeftReason, Player, RaceKind, RaceState
-from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, ReadySet, Tally
+from cellrace_server.core.facts import (
+    Cancelled,
+    CountdownBegan,
+    Done,
+    Fact,
+    Joined,
+    Left,
+    Over,
+    ReadySet,
+    Rematched,
+    Tally,
+)
 from cellrace_server.core.race import (
     IDLE_CANCEL,
     LATE_COMMITS,
@@ -85,6 +96,13 @@ class Delay(Struct, frozen=True):
     """All are ready, but there is no deal for them."""
 
 
+class Rematch(Struct, frozen=True):
+    """An entrant wants to race the others again, in the successor of this race."""
+
+    player: str
+    successor: str
+
+
 class Wake(Struct, frozen=True):
     """Time has passed: who has been without a connection since when, and how far each game has come."""
 
@@ -92,10 +110,11 @@ class Wake(Struct, frozen=True):
     tallies: Mapping[str, Tally]
 
 
-Command: TypeAlias = Join | Leave | SetReady | Start | Kick | Concede | Forfeit | Begin | Delay | Wake
+Command: TypeAlias = Join | Leave | SetReady | Start | Kick | Concede | Forfeit | Begin | Delay | Rematch | Wake
 
 _NO_STARTED, _NO_EARLY = ErrorCode.ALREADY_STARTED, ErrorCode.NOT_STARTED
 _NO_LATE, _NO_DONE = ErrorCode.NOT_RUNNING, ErrorCode.ALREADY_DONE
+_NO_OVER = ErrorCode.NOT_OVER
 
 
 def _row(*codes: ErrorCode | None) -> dict[RaceState, ErrorCode | None]:
@@ -114,6 +133,7 @@ ALLOWED: dict[type[Command], dict[RaceState, ErrorCode | None]] = {
     Forfeit:  _row(_NO_EARLY, _NO_EARLY,   None,        _NO_DONE,    _NO_LATE),
     Begin:    _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
     Delay:    _row(None,      _NO_STARTED, _NO_STARTED, _NO_STARTED, _NO_LATE),
+    Rematch:  _row(_NO_OVER,  _NO_OVER,    _NO_OVER,    None,        _NO_LATE),
     Wake:     _row(None,      None,        None,        None,        None),
 }
 # fmt: on
@@ -128,7 +148,7 @@ def decide(race: Race, command: Command, now: int) -> list[Fact]:
     match command:
         case Join() if race.entrant(command.player.id) is not None:
             return []
-        case Leave() | SetReady() | Concede() | Forfeit() if race.entrant(command.player) is None:
+        case Leave() | SetReady() | Concede() | Forfeit() | Rematch() if race.entrant(command.player) is None:
             raise Refused(ErrorCode.NOT_ENTRANT)
         case Start() | Kick() if command.player != race.host or race.entrant(command.player) is None:
             raise Refused(ErrorCode.NOT_HOST)
@@ -157,6 +177,8 @@ def decide(race: Race, command: Command, now: int) -> list[Fact]:
             return [_countdown(race, command.commitment, now)] if all_ready(race) else []
         case Delay():
             return [ReadySet(entrant.player.id, False) for entrant in race.entrants if entrant.ready]
+        case Rematch():
+            return [] if race.successor == command.successor else [Rematched(command.successor)]
         case Wake():
             return _wake(race, command, now)
         case _:

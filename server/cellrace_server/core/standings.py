@@ -45,11 +45,14 @@ def _order(finish: Finish) -> tuple[int, int]:
 
 def rank(finishes: tuple[Finish, ...]) -> tuple[Standing, ...]:
     """The standings: a place is 1 + the number of those who are strictly better; equals keep their order."""
-    orders = sorted(map(_order, finishes))
+    places: dict[tuple[int, int], int] = {}
+    ranked = sorted(finishes, key=_order)
+    for better, finish in enumerate(ranked):
+        places.setdefault(_order(finish), better + 1)
     return tuple(
         Standing(
             player=finish.player,
-            place=1 + orders.index(_order(finish)),
+            place=places[_order(finish)],
             status=finish.status,
             home=finish.home,
             moves=finish.moves,
@@ -58,5 +61,5 @@ def rank(finishes: tuple[Finish, ...]) -> tuple[Standing, ...]:
             raw=finish.raw,
             latency=None if finish.raw is None else min(finish.latency, LATENCY_CAP),
         )
-        for finish in sorted(finishes, key=_order)
+        for finish in ranked
     )

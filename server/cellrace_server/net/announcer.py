@@ -61,14 +61,24 @@ class RoomAnnouncer:
         """Progress to all but the player; the moves to those who may see them."""
         at = entries[-1].at - (room.race.start_at or 0)
         progress = Frames(views.progress_push(room, player, at))
-        moves = Frames(views.moved_push(room, player, entries, at))
+        moves = Frames(views.moved_push(room, player, room.tally(player).seq, entries, at))
         key: NewsKey = ("race.progress", room.id, player)
         for listener in _listeners(room):
             if listener.player.id == player:
                 continue
             listener.outbox.send_news(key, progress.of(listener.codec))
-            if views.sees_moves(room, listener.player.id):
+            entrant = room.entrant(listener.player.id)
+            if entrant is not None and entrant.done is not None:
                 listener.outbox.send(moves.of(listener.codec))
+        if room.spectators:
+            room.reveal(self._now())
+
+    def shown(self, room: Room, player: str, seq: int, entries: Sequence[Entry]) -> None:
+        """To the spectators."""
+        frames = Frames(views.moved_push(room, player, seq, entries, entries[-1].at - (room.race.start_at or 0)))
+        for spectator in room.spectators:
+            listener = cast(Listener, spectator)
+            listener.outbox.send(frames.of(listener.codec))
 
     def online(self, room: Room, player: str, online: bool) -> None:
         """To all but the player."""

@@ -26,14 +26,17 @@ from cellrace.messages import (
     RaceMissed,
     RaceReady,
     RaceRef,
+    RaceRematch,
     Races,
     RaceStart,
     RaceSync,
+    RaceUnwatch,
+    RaceWatch,
     Request,
     Welcome,
 )
+from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
-from cellrace_server.lobby import Admitted
 from cellrace_server.moves import Mover, Superseded
 from cellrace_server.net import views
 from cellrace_server.net.session import Session
@@ -78,6 +81,15 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
             await lobby.forfeit(session, request.race, ok)
         case RaceSync():
             await lobby.look(session, request.race, _synced(session, request))
+        case RaceWatch():
+            session.track(await lobby.watch(session, request, session.address, _whole(session, request)))
+        case RaceUnwatch():
+            referee = session.races.get(request.race)
+            if referee is not None and referee.room.entrant(session.player.id) is None:
+                session.untrack(request.race)
+            session.answer(Ok(re=request.id))
+        case RaceRematch():
+            session.track(await lobby.rematch(session, request.race, _whole(session, request)))
         case RaceList():
             heads = await lobby.list_races(session.player.id, request)
             now = services.store.clock.now()
@@ -105,7 +117,7 @@ async def _hello(session: Session, request: Hello) -> None:
     if session.known:
         raise Refused(ErrorCode.ALREADY_HELLO)
     services = session.services
-    admitted = await services.lobby.admit(request, session.address)
+    admitted = await services.admission.admit(request, session.address)
     session.become(admitted.player, admitted.sid)
 
     def welcome(referees: list[Referee]) -> None:
@@ -114,7 +126,7 @@ async def _hello(session: Session, request: Hello) -> None:
         for referee in referees:
             session.track(referee)
 
-    await services.lobby.resume(session, welcome)
+    await services.admission.resume(session, welcome)
 
 
 def _welcome(session: Session, request: Hello, admitted: Admitted, referees: list[Referee]) -> Welcome:
@@ -143,7 +155,7 @@ async def _move(session: Session, request: Move, arrival: int) -> None:
             return
         except Superseded:
             # Fenced: unless somebody else connected, the store was set back, and this connection may open anew.
-            if not await services.lobby.reopen(session, list(session.races)):
+            if not await services.admission.reopen(session, list(session.races)):
                 raise
     raise Superseded
 

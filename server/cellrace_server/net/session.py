@@ -15,6 +15,7 @@ from websockets.exceptions import ConnectionClosed
 from cellrace.codec import Codec
 from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
 from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, ServerAnswer, error_answer
+from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
 from cellrace_server.lobby import Lobby
@@ -47,6 +48,7 @@ class Services:
     bounds: Bounds
     store: Store
     rooms: Rooms
+    admission: Admission
     lobby: Lobby
     sessions: Sessions
     carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
@@ -147,7 +149,7 @@ class Session:
             referee.room.detach(self)
         self.services.sessions.remove(self)
         if self.known:
-            self.services.lobby.disconnected(self, list(self.races))
+            self.services.admission.disconnected(self, list(self.races))
 
     def _miss_hello(self) -> None:
         if not self.known:

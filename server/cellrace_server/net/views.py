@@ -79,16 +79,10 @@ def _entrant(player: Player, status: EntrantStatus, online: bool, tally: Tally, 
     )
 
 
-def sees_moves(room: Room, player: str) -> bool:
-    """Whether a player may see the moves of others: an entrant who is done may, and anybody once the race is over."""
-    entrant = room.race.entrant(player)
-    return room.race.standings is not None or (entrant is not None and entrant.done is not None)
-
-
 def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) -> RaceAnswer:
     """The whole race as one player may see it."""
     race = room.race
-    entrant = race.entrant(viewer)
+    entrant = room.entrant(viewer)
     online = {e.player.id: room.is_online(e.player.id) for e in race.entrants}
     tallies = {e.player.id: room.tally(e.player.id) for e in race.entrants}
     public = room.released and room.start is not None and room.secret is not None
@@ -115,7 +109,7 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
         cells=cards.cells if cards else None,
         reserve=cards.reserve if cards else None,
         you=own_game(room, viewer) if public and entrant else None,
-        logs=logs(room, viewer) if public and sees_moves(room, viewer) else None,
+        logs=logs(room, viewer, now) if public else None,
         standings=race.standings,
     )
 
@@ -134,13 +128,21 @@ def own_game(room: Room, player: str) -> OwnGame | None:
     return OwnGame(moves=play.moves, seq=len(play.entries), board=board_map(play.game.board))
 
 
-def logs(room: Room, viewer: str) -> tuple[Log, ...]:
-    """The logs of the others."""
+def logs(room: Room, viewer: str, now: int) -> tuple[Log, ...] | None:
+    """The logs of the others as far as somebody may see them: nothing for an entrant who still plays."""
+    entrant = room.entrant(viewer)
+    over = room.race.standings is not None
+    if entrant is not None and entrant.done is None and not over:
+        return None
     return tuple(
-        Log(player=player, seq=len(play.entries), moves=play.moves)
+        _log(player, play.moves, len(play.moves) if entrant else room.visible(player, now))
         for player, play in room.plays.items()
         if player != viewer
     )
+
+
+def _log(player: str, moves: tuple[str, ...], seq: int) -> Log:
+    return Log(player=player, seq=seq, moves=moves[:seq])
 
 
 def summary(head: Head, now: int) -> Summary:
@@ -219,12 +221,12 @@ def progress_push(room: Room, player: str, at: int) -> ProgressPush:
     )
 
 
-def moved_push(room: Room, player: str, entries: Sequence[Entry], at: int) -> MovedPush:
-    """The last entries of an entrant's log."""
+def moved_push(room: Room, player: str, seq: int, entries: Sequence[Entry], at: int) -> MovedPush:
+    """Entries of an entrant's log, the last of them at `seq`."""
     return MovedPush(
         race=room.id,
         player=player,
-        seq=room.tally(player).seq,
+        seq=seq,
         moves=tuple(entry.move for entry in entries),
         at=at,
     )

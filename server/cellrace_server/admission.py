@@ -1,0 +1,155 @@
+"""Who comes and who goes: hello, the races that a player comes back to, and the connection that is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import structlog
+from msgspec import Struct
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import Hello, Player
+from cellrace_server.config import Bounds
+from cellrace_server.core.names import Name, parse_name
+from cellrace_server.core.presence import Presence
+from cellrace_server.core.race import OFFLINE_REMOVAL
+from cellrace_server.moves import Superseded
+from cellrace_server.referee import Referee
+from cellrace_server.room import Member
+from cellrace_server.rooms import Rooms
+from cellrace_server.store import Store
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.races import LostTrack
+from cellrace_server.tasks import Tasks
+
+GUESS_WINDOW = 600
+"""Within how many seconds the wrong guesses of an address are counted."""
+NAME_ATTEMPTS = 20
+RETRY = 1.0
+
+log = structlog.get_logger()
+
+
+class Admitted(Struct, frozen=True):
+    """Who says hello, and the token of a new player."""
+
+    player: Player
+    token: str | None
+    sid: str
+
+
+class Admission:
+    """Lets players in and notes that they have gone, one node's."""
+
+    def __init__(self, store: Store, rooms: Rooms, bounds: Bounds, tasks: Tasks) -> None:
+        self._store = store
+        self._rooms = rooms
+        self._bounds = bounds
+        self._tasks = tasks
+
+    async def admit(self, hello: Hello, address: str) -> Admitted:
+        """The player who says hello, under a new sid. Raises Refused, StoreUnavailable."""
+        now = self._store.clock.now()
+        name = None if hello.name is None else parse_name(hello.name)
+        if hello.token is None:
+            await self._count(address, "player", self._bounds.new_players)
+            player, token = await self._register(name, hello.bot, now)
+            return Admitted(player, token, await self._store.players.take_over(player.id))
+        try:
+            if await self._store.players.guesses("token", address) >= self._bounds.wrong_guesses:
+                raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
+            identity = await self._store.players.recognise(hello.token)
+        except Refused as refused:
+            if refused.code == ErrorCode.BAD_TOKEN:
+                await self._store.players.count_guess("token", address, GUESS_WINDOW)
+            raise
+        player = await self._store.players.change(identity, name, hello.bot, now)
+        return Admitted(player, None, await self._store.players.take_over(player.id))
+
+    async def _count(self, address: str, kind: str, most: int) -> None:
+        if await self._store.players.count_guess(kind, address, GUESS_WINDOW) > most:
+            raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
+
+    async def _register(self, name: Name | None, bot: bool, now: int) -> tuple[Player, str]:
+        if name is not None:
+            return await self._store.players.register(name, bot, now)
+        for _ in range(NAME_ATTEMPTS):
+            try:
+                made = parse_name(f"{'Bot' if bot else 'Guest'} {secrets.randbelow(900_000) + 100_000}")
+                return await self._store.players.register(made, bot, now)
+            except Refused:
+                continue
+        raise Refused(ErrorCode.NAME_TAKEN)
+
+    async def resume(self, member: Member, answer: Callable[[list[Referee]], None]) -> None:
+        """Bring a player's connection into all the races that are not over; answers before anything else is pushed.
+
+        Raises Superseded, StoreUnavailable.
+        """
+        async with AsyncExitStack() as stack:
+            referees: list[Referee] = []
+            for race_id in await self._store.players.races(member.player.id):
+                try:
+                    referee = await stack.enter_async_context(self._rooms.hold(race_id))
+                except Refused:
+                    await self._store.players.exit(member.player.id, race_id)
+                    continue
+                race = referee.room.race
+                if race.ended or race.entrant(member.player.id) is None:
+                    continue
+                await self.open(referee, member)
+                referees.append(referee)
+            answer(referees)
+            for referee in referees:
+                referee.room.attach(member)
+
+    async def open(self, referee: Referee, member: Member) -> None:
+        """Make a connection the one that plays in a race. Raises Superseded, StoreUnavailable."""
+        player, sid = member.player.id, member.sid
+        if await self._store.races.open(referee.room.id, player, sid) is None:
+            raise Superseded
+        referee.room.set_presence(player, Presence(sid, self._store.races.node, None))
+
+    async def reopen(self, member: Member, race_ids: list[str]) -> bool:
+        """A fenced connection asks whether it is the player's newest all the same, and opens its races again."""
+        if await self._store.players.current_sid(member.player.id) != member.sid:
+            return False
+        for race_id in race_ids:
+            async with self._rooms.hold(race_id) as referee:
+                await self.open(referee, member)
+        return True
+
+    def disconnected(self, member: Member, race_ids: list[str]) -> None:
+        """A connection has ended: its entrants are without one from now on, if it was their newest."""
+        now = self._store.clock.now()
+        for race_id in race_ids:
+            self._tasks.spawn(self._note_gone(member, race_id, now), "race")
+
+    async def _note_gone(self, member: Member, race_id: str, at: int) -> None:
+        # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.
+        player = member.player.id
+        while True:
+            try:
+                async with self._rooms.hold(race_id) as referee:
+                    await self._gone(referee, player, member.sid, at)
+                    referee.room.detach(member)
+                return
+            except (Refused, LostTrack):
+                return
+            except StoreUnavailable as error:
+                log.debug("a lost connection is not on record yet", race=race_id, player=player, reason=str(error))
+                await asyncio.sleep(RETRY)
+
+    async def _gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
+        race = referee.room.race
+        presence = referee.room.presence.get(player)
+        if race.ended or race.entrant(player) is None or presence is None or presence.sid != sid:
+            return
+        patience = OFFLINE_REMOVAL if race.start_at is None else race.settings.grace * 1000
+        await self._store.due.expect(race.id, max(at, race.start_at or 0) + patience)
+        await self._store.races.gone(race.id, player, sid, at)
+        if referee.room.presence.get(player) == presence:
+            referee.room.set_presence(player, Presence(sid, presence.node, at))
