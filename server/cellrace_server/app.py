@@ -27,7 +27,7 @@ from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.session import Services, Session
-from cellrace_server.net.sessions import Sessions
+from cellrace_server.net.sessions import COMPARISON, Sessions
 from cellrace_server.net.web import Web, select_subprotocol
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store, open_store
@@ -35,6 +35,7 @@ from cellrace_server.store.connect import connect, without_secrets
 from cellrace_server.store.embedded import EmbeddedStore
 from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, SupersededTold, Telling
 from cellrace_server.tasks import Tasks
+from cellrace_server.upkeep import Upkeep, repeat
 
 SHUTDOWN = 3.0
 """Seconds for the clients to take leave at the end."""
@@ -106,10 +107,16 @@ async def running(config: Config) -> AsyncIterator[Node]:
             sessions=sessions,
             carry_out=requests.carry_out,
         )
+        upkeep = Upkeep(store, rooms)
         for work, name in (
             (store.committer.run(), "committer"),
-            (rooms.beat(), "beat"),
-            (rooms.sweep(), "sweep"),
+            (upkeep.beat(), "beat"),
+            (upkeep.sweep(), "sweep"),
+            (upkeep.compare(), "compare"),
+            (
+                repeat(COMPARISON, "the sessions could not be compared", lambda: sessions.compare(store.players)),
+                "fence",
+            ),
             (hearing.run(), "hearing"),
             (hearing.echo(), "echo"),
         ):

@@ -188,7 +188,7 @@ class Lobby:
     async def rematch(self, member: Member, race_id: str, answer: Answer) -> Referee:
         """Into the one successor of a race that is over, which the first to ask opens.
 
-        Its id follows from the parent, so that two nodes open the same one (NODES, 23). Raises Refused, StoreUnavailable.
+        Its id follows from the parent, so two nodes open the same one (NODES, 23). Raises Refused, StoreUnavailable.
         """
         async with self._rooms.hold(race_id) as referee:
             parent = referee.room.race

@@ -42,6 +42,7 @@ from cellrace_server.net import views
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
+from cellrace_server.store.races import LostTrack
 
 
 async def carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
@@ -118,7 +119,8 @@ async def _hello(session: Session, request: Hello) -> None:
         raise Refused(ErrorCode.ALREADY_HELLO)
     services = session.services
     admitted = await services.admission.admit(request, session.address)
-    session.become(admitted.player, admitted.sid)
+    mover = Mover(services.store, admitted.player.id, admitted.sid, services.bounds.log_entries)
+    session.become(admitted.player, admitted.sid, mover)
 
     def welcome(referees: list[Referee]) -> None:
         session.answer(_welcome(session, request, admitted, referees))
@@ -146,18 +148,33 @@ def _welcome(session: Session, request: Hello, admitted: Admitted, referees: lis
 
 
 async def _move(session: Session, request: Move, arrival: int) -> None:
-    services = session.services
-    mover = Mover(services.store, session.player.id, session.sid, services.bounds.log_entries)
     for _ in range(2):
         try:
-            async with services.rooms.hold(request.race) as referee:
-                await mover.play(referee, request, arrival, session.answer)
+            referee = session.races.get(request.race)
+            if referee is not None:
+                await _play(session, referee, request, arrival)
+            else:
+                async with session.services.rooms.hold(request.race) as held:
+                    await _play(session, held, request, arrival)
             return
         except Superseded:
             # Fenced: unless somebody else connected, the store was set back, and this connection may open anew.
-            if not await services.admission.reopen(session, list(session.races)):
+            if not await session.services.admission.reopen(session, list(session.races)):
                 raise
     raise Superseded
+
+
+async def _play(session: Session, referee: Referee, request: Move, arrival: int) -> None:
+    rooms = session.services.rooms
+    version = referee.room.race.version
+    assert session.mover is not None
+    try:
+        await session.mover.play(referee, request, arrival, session.answer)
+    except LostTrack:
+        rooms.lose(referee)
+        raise
+    if referee.room.race.version != version or referee.room.spectators:
+        rooms.attend(referee)
 
 
 def _ok(session: Session, request: Request) -> Callable[[Room], None]:

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import structlog
-from msgspec.structs import replace
 from websockets.exceptions import ConnectionClosed
 
 from cellrace.codec import Codec
@@ -19,7 +18,7 @@ from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
 from cellrace_server.lobby import Lobby
-from cellrace_server.moves import Superseded
+from cellrace_server.moves import Mover, Superseded
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
 from cellrace_server.net.sessions import Sessions
@@ -78,6 +77,7 @@ class Session:
         self.outbox = Outbox(connection, bounds, self._evict)
         self.player = Player(id="", name="", bot=False)
         self.sid = ""
+        self.mover: Mover | None = None
         self.races: dict[str, Referee] = {}
         self._connection = connection
         # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
@@ -238,7 +238,8 @@ class Session:
             except TimeoutError:
                 continue
 
-    def become(self, player: Player, sid: str) -> None:
+    def become(self, player: Player, sid: str, mover: Mover) -> None:
         """The player is known from now on."""
-        self.player = replace(player)
+        self.player = player
         self.sid = sid
+        self.mover = mover

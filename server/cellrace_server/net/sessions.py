@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cellrace.messages import CloseCode
+from cellrace_server.store.players import PlayerStore
 
 if TYPE_CHECKING:
     from cellrace_server.net.session import Session
+
+COMPARISON = 10.0
+"""Seconds between two looks whether the players have newer connections elsewhere."""
+_COMPARED_AT_ONCE = 256
 
 
 class Sessions:
@@ -40,6 +45,16 @@ class Sessions:
         self._newest[session.player.id] = session
         if before is not None and before is not session:
             before.close(CloseCode.TAKEN_OVER)
+
+    async def compare(self, players: PlayerStore) -> None:
+        """Close the connections whose players have newer ones elsewhere (NODES, 12). Raises StoreUnavailable."""
+        known = list(self._newest.values())
+        for first in range(0, len(known), _COMPARED_AT_ONCE):
+            some = known[first : first + _COMPARED_AT_ONCE]
+            sids = await players.current_sids([session.player.id for session in some])
+            for session, sid in zip(some, sids, strict=True):
+                if sid != session.sid:
+                    session.close(CloseCode.TAKEN_OVER)
 
     def supersede(self, player: str, sid: str) -> None:
         """A player has connected at another node: the connection `sid` is closed."""

@@ -26,6 +26,11 @@ def secret(race_id: str) -> str:
     return race(race_id) + ":secret"
 
 
+def tallies(race_id: str) -> str:
+    """Hash: how far each game of a race has come."""
+    return race(race_id) + ":tallies"
+
+
 def code(text: str) -> str:
     """String: the race of a code."""
     return f"code:{text}"

@@ -49,6 +49,14 @@ class Link:
         """Call one function. Raises StoreUnavailable."""
         return await self.command("FCALL", function, len(keys), *keys, *arguments)
 
+    async def batch(self, commands: Sequence[Sequence[Argument]]) -> list[Answer]:
+        """Send many commands that only read, in one round trip. Raises StoreUnavailable."""
+        async with self.answering():
+            pipeline = self.redis.pipeline(transaction=False)
+            for words in commands:
+                pipeline.execute_command(*words)
+            return await pipeline.execute()
+
     async def load_library(self) -> None:
         """Load the functions into the store, over those of the same version."""
         text = (files(__package__) / "functions" / "cellrace.lua").read_text(encoding="utf-8")

@@ -37,6 +37,4 @@ class NodeStore:
 
     async def _beats(self) -> dict[str, int]:
         answer: Answer = await self._link.command("HGETALL", keys.NODES)
-        # With RESP2 a hash comes as a flat list from a raw command, unless redis-py has a callback for it.
-        pairs = answer.items() if isinstance(answer, dict) else zip(answer[::2], answer[1::2], strict=True)
-        return {node.decode(): int(beat) for node, beat in pairs}
+        return {node.decode(): int(beat) for node, beat in answer.items()}

@@ -98,7 +98,12 @@ class PlayerStore:
     async def current_sid(self, player_id: str) -> str:
         """The sid of the player's newest connection."""
         epoch, random = await self._link.command("HMGET", keys.player(player_id), "epoch", "random")
-        return f"{epoch.decode()}.{random.decode()}" if epoch and random else ""
+        return _sid(epoch, random)
+
+    async def current_sids(self, player_ids: Sequence[str]) -> list[str]:
+        """The sids of several players' newest connections."""
+        answers = await self._link.batch([("HMGET", keys.player(p), "epoch", "random") for p in player_ids])
+        return [_sid(epoch, random) for epoch, random in answers]
 
     async def races(self, player_id: str) -> tuple[str, ...]:
         """The races of a player that are not over, newest first."""
@@ -151,6 +156,10 @@ class PlayerStore:
             if (owner is not None and owner.folded == folded) or now < int(since) + ORPHANED_NAME:
                 raise Refused(ErrorCode.NAME_TAKEN)
         await self._link.command("SET", key, claim)
+
+
+def _sid(epoch: bytes | None, random: bytes | None) -> str:
+    return f"{epoch.decode()}.{random.decode()}" if epoch and random else ""
 
 
 def _hashed(token: str) -> str:

@@ -187,9 +187,15 @@ class RaceStore:
         """The facts that follow a version."""
         return stamped_records(version, await self._link.command("LRANGE", keys.race(race_id) + ":facts", version, -1))
 
-    async def unhost(self, race_id: str) -> None:
-        """Stop hearing what other nodes write."""
-        await self._link.call("race_unhost", [keys.race(race_id)], self.node)
+    async def progress(self, race_id: str) -> tuple[int, Mapping[str, int]]:
+        """The version of a race, and the entries of each log that has any."""
+        version: bytes | None = await self._link.command("HGET", keys.race(race_id), "version")
+        tallies: Answer = await self._link.command("HGETALL", keys.tallies(race_id))
+        return int(version or 0), {player.decode(): int(tally.split(b":")[0]) for player, tally in tallies.items()}
+
+    async def unhost(self, race_id: str, *nodes: str) -> None:
+        """This node, or others that are dead, hear no more of a race."""
+        await self._link.call("race_unhost", [keys.race(race_id)], *(nodes or (self.node,)))
 
     async def compact(self, race_id: str) -> None:
         """Turn the logs of an ended race into replays, and let all of it expire."""

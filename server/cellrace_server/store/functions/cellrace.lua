@@ -28,7 +28,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_gone      race           player, sid, at, node                                 1 when it was current
   race_load      race           node to register as host, or ""                       see below
   race_head      race                                                                 see below
-  race_unhost    race           node                                                  how many were removed
+  race_unhost    race           node…                                                 how many were removed
   race_compact   race           ms to live                                            1 when done
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
@@ -245,7 +245,7 @@ local function race_head(keys, args)
 end
 
 local function race_unhost(keys, args)
-  return redis.call('SREM', keys[1] .. ':hosts', args[1])
+  return redis.call('SREM', keys[1] .. ':hosts', unpack(args))
 end
 
 local function race_compact(keys, args)
