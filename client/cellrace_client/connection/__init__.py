@@ -32,6 +32,7 @@ from cellrace_client.errors import Closed, Unanswered, Unreachable
 from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
 
 __all__ = [
+    "GIVE_UP_AFTER",
     "SUBPROTOCOLS",
     "Back",
     "Closed",

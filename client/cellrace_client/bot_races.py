@@ -1,0 +1,100 @@
+"""Which races a bot enters, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import RaceState, SettingsRequest
+from cellrace_client.bot import SolverBot
+from cellrace_client.connection import Connection
+from cellrace_client.pace import Pace
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.racer import race_to_the_end
+from cellrace_client.terminal.sentences import tell_race
+from cellrace_client.terminal.speech import printable
+from cellrace_client.thinker import Thinker
+
+_NOT_FOR_US = (
+    ErrorCode.BOTS_NOT_ALLOWED,
+    ErrorCode.RACE_FULL,
+    ErrorCode.ALREADY_STARTED,
+    ErrorCode.NOT_RUNNING,
+    ErrorCode.NO_SUCH_RACE,
+    ErrorCode.NOT_ALLOWED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Where a bot wants to race: in a race by its id or code, in one of its own, or wherever there is a seat."""
+
+    race: str | None = None
+    code: str | None = None
+    open: SettingsRequest | None = None
+
+
+class BotRaces:
+    """A bot that races again and again on one connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        wanted: Wanted,
+        pace: Pace,
+        chance: Random,
+        say: Callable[[str], None],
+    ) -> None:
+        self._connection = connection
+        self._wanted = wanted
+        self._pace = pace
+        self._chance = chance
+        self._say = say
+        self._last: RaceView | None = None
+
+    async def run(self, races: int | None) -> list[RaceView]:
+        """Races so many times, or for ever, and returns the last races as they ended."""
+        thinker = Thinker()
+        ended: list[RaceView] = []
+        try:
+            while races is None or len(ended) < races:
+                view = await self._enter()
+                for sentence in tell_race(view):
+                    self._say(printable(sentence))
+                bot = SolverBot(thinker, self._pace, self._chance)
+                self._last = await race_to_the_end(self._connection, view.race, bot)
+                if races is not None:
+                    ended.append(self._last)
+        finally:
+            await thinker.close()
+        return ended
+
+    async def _enter(self) -> RaceView:
+        connection, wanted = self._connection, self._wanted
+        going_on = next((view for view in connection.races.values() if _goes_on(view)), None)
+        if going_on is not None:
+            return going_on
+        if wanted.race is not None or wanted.code is not None:
+            if self._last is None:
+                return await connection.join(wanted.race, code=wanted.code)
+            return await connection.rematch(self._last.race)
+        if wanted.open is not None:
+            return await connection.create(wanted.open)
+        return await self._find_a_seat() or await connection.create()
+
+    async def _find_a_seat(self) -> RaceView | None:
+        for summary in await self._connection.list_races(state=RaceState.OPEN):
+            if len(summary.entrants) >= summary.seats:
+                continue
+            try:
+                return await self._connection.join(summary.race)
+            except Refused as refused:
+                if refused.code not in _NOT_FOR_US:
+                    raise
+        return None
+
+
+def _goes_on(view: RaceView) -> bool:
+    return not view.ended and view.me is not None and view.me.status in PLAYING

@@ -1,0 +1,235 @@
+"""The commands that race: bot, play, demo."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import click
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import RaceState, SettingsRequest
+from cellrace_client.bot_races import BotRaces, Wanted
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT
+from cellrace_client.cli.running import run_to_the_end
+from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
+from cellrace_client.demo import demo_settings, play_demo, watch_demo
+from cellrace_client.narrator import narrated
+from cellrace_client.pace import PACES
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.plain import PROGRESS_EVERY, Ending, PlainClient
+from cellrace_client.terminal.speech import printable
+from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore, read_token_file, write_token_file
+
+DEFAULT_SERVER = "ws://localhost:8765/ws"
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def _race_options(function: F) -> F:
+    """The options by which both a person and a bot say where and as whom they race."""
+    for option in reversed(
+        (
+            click.option(
+                "--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where."
+            ),
+            click.option("--race", help="Enter this race, by its id."),
+            click.option("--code", help="Enter this race, by its code."),
+            click.option("--open", "opened", type=VARIANT, help="Open a race of this game."),
+            click.option("--deal", type=DEAL_NUMBER, help="With --open: race on this deal; it is then not ranked."),
+            click.option("--seats", type=click.IntRange(1, 250), help="With --open: how many may enter.  [default: 2]"),
+            click.option("--name", help="Your name: for a new player, or to take another one."),
+            click.option("--token", envvar="CELLRACE_TOKEN", help="The token of the player who comes back."),
+            click.option(
+                "--subprotocol", type=click.Choice(tuple(SUBPROTOCOLS)), help="How to talk.  [default: msgpack]"
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _wanted(race: str | None, code: str | None, opened: str | None, deal: int | None, seats: int | None) -> Wanted:
+    if sum(choice is not None for choice in (race, code, opened)) > 1:
+        raise click.UsageError("Choose one of --race, --code and --open.")
+    if opened is None:
+        if deal is not None or seats is not None:
+            raise click.UsageError("--deal and --seats go with --open.")
+        return Wanted(race, code)
+    return Wanted(open=SettingsRequest(variant=opened, deal=deal, seats=seats))
+
+
+def _say(sentence: str) -> None:
+    click.echo(sentence)
+
+
+@click.command(epilog="Example: cellrace bot --server 192.168.1.5 --open freecell --strength 2")
+@_race_options
+@click.option(
+    "--strength",
+    type=click.IntRange(min(PACES), max(PACES)),
+    default=3,
+    show_default=True,
+    help="From a beginner's pace and mistakes, 1, to the fastest, 5.",
+)
+@click.option("--races", type=click.IntRange(min=1), default=1, show_default=True, help="How many races.")
+@click.option("--forever", is_flag=True, help="One race after the other.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path, dir_okay=False), help="Where the bot's token is read, or written."
+)
+@click.option("--seed", type=int, help="Make the same choices again.")
+def bot(
+    server: str,
+    race: str | None,
+    code: str | None,
+    opened: str | None,
+    deal: int | None,
+    seats: int | None,
+    name: str | None,
+    token: str | None,
+    subprotocol: str | None,
+    strength: int,
+    races: int,
+    forever: bool,
+    token_file: Path | None,
+    seed: int | None,
+) -> None:
+    """Let the solver race on a server.
+
+    Without --race, --code and --open it takes the first free seat, or opens a race of FreeCell. A bot without a way
+    to win plays on greedily, then concedes.
+    """
+    wanted = _wanted(race, code, opened, deal, seats)
+    chance = Random(seed)  # noqa: S311 - a pace, no secret
+
+    async def work() -> list[RaceView]:
+        known = token or (read_token_file(token_file) if token_file else None)
+        # A bot that races for ever outlives its server's restarts, also at its own start.
+        patience, give_up_after = (float("inf"), float("inf")) if forever else (0.0, GIVE_UP_AFTER)
+        async with (
+            connect(
+                server,
+                name=name,
+                token=known,
+                bot=True,
+                client="cellrace bot",
+                subprotocol=subprotocol,
+                patience=patience,
+                give_up_after=give_up_after,
+            ) as connection,
+            narrated(connection, _say),
+        ):
+            if token_file is not None and connection.token is not None and connection.token != known:
+                write_token_file(token_file, connection.token)
+            _say(printable(f"{connection.player.name} is here."))
+            runner = BotRaces(connection, wanted, PACES[strength], chance, _say)
+            return await runner.run(None if forever else races)
+
+    ended = run_to_the_end(work())
+    if any(view.state is not RaceState.OVER for view in ended):
+        raise click.exceptions.Exit(NO)
+
+
+@click.command(epilog="Example: cellrace play --plain --server 192.168.1.5 --name Ann")
+@_race_options
+@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
+@click.option("--profile", default=DEFAULT_PROFILE, show_default=True, help="Play as another player of yours.")
+@click.option(
+    "--progress",
+    type=click.FloatRange(min=0.5),
+    default=PROGRESS_EVERY,
+    show_default=True,
+    help="Tell the rivals' progress once in so many seconds.",
+)
+def play(
+    server: str,
+    race: str | None,
+    code: str | None,
+    opened: str | None,
+    deal: int | None,
+    seats: int | None,
+    name: str | None,
+    token: str | None,
+    subprotocol: str | None,
+    plain: bool,
+    profile: str,
+    progress: float,
+) -> None:
+    """Race on a server.
+
+    Type help for what you can type. Your player is remembered for each server; --profile plays as another one.
+    Without --race, --code and --open you go on with the race you are in, if any. In a pipe each line is carried out
+    before the next, moves wait for the start, and the exit status is 1 when something was refused.
+    """
+    wanted = _wanted(race, code, opened, deal, seats)
+    if not plain:
+        click.echo("The full-screen client is not there yet; these are the plain lines of --plain.", err=True)
+
+    async def work() -> Ending:
+        async with AsyncExitStack() as stack:
+            connection = await _come_as(stack, server, name, token, profile, subprotocol)
+            entered = await _enter(connection, wanted)
+            client = PlainClient(
+                connection, TypedLines(), _say, interactive=sys.stdin.isatty(), progress_every=progress
+            )
+            return await client.run(entered)
+
+    if run_to_the_end(work()) is not Ending.WELL:
+        raise click.exceptions.Exit(NO)
+
+
+async def _come_as(
+    stack: AsyncExitStack, server: str, name: str | None, token: str | None, profile: str, subprotocol: str | None
+) -> Connection:
+    """A connection as the player who is named, who is remembered, or as a new one, who is then remembered."""
+    url = server_url(server)
+    store = TokenStore()
+    remembered = None if token else store.load(url, profile)
+    known = token or (remembered.token if remembered else None)
+    # The name that is remembered is the player's anyway: said again, it could only be refused.
+    new_name = None if remembered and remembered.name == name else name
+    try:
+        connection = await stack.enter_async_context(
+            connect(url, name=new_name, token=known, client="cellrace play", subprotocol=subprotocol)
+        )
+    except Refused as refused:
+        if refused.code != ErrorCode.BAD_TOKEN or remembered is None:
+            raise
+        click.echo(f"The server no longer knows {printable(remembered.name)}; you play as somebody new.", err=True)
+        store.forget(url, profile)
+        connection = await stack.enter_async_context(
+            connect(url, name=name, client="cellrace play", subprotocol=subprotocol)
+        )
+    if token is None and connection.token is not None:
+        store.save(url, connection.player.name, connection.token, profile)
+    return connection
+
+
+async def _enter(connection: Connection, wanted: Wanted) -> str | None:
+    if wanted.race is not None or wanted.code is not None:
+        return (await connection.join(wanted.race, code=wanted.code)).race
+    if wanted.open is not None:
+        return (await connection.create(wanted.open)).race
+    going_on = [view for view in connection.races.values() if not view.ended and view.me and view.me.status in PLAYING]
+    return max(going_on, key=lambda view: view.created_at).race if going_on else None
+
+
+@click.command(epilog="Example: cellrace demo --variant six-by-six")
+@click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
+@click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
+@click.option("--seed", type=int, help="Let the bots make the same choices again.")
+def demo(variant: str, deal: int | None, seed: int | None) -> None:
+    """Race a bot on this machine, or watch two.
+
+    Starts a server of its own, which ends with the demo. In a terminal you race a bot at a human pace; without one two
+    bots race each other, and the exit status is 0 when one has won and everything about the race was right.
+    """
+    chance = Random(seed)  # noqa: S311 - a pace, no secret
+    settings = demo_settings(variant, deal)
+    race = play_demo if sys.stdin.isatty() else watch_demo
+    if run_to_the_end(race(settings, _say, chance)) is not Ending.WELL:
+        raise click.exceptions.Exit(NO)

@@ -1,0 +1,48 @@
+"""Runs what a command does on an event loop, and ends it in order on Ctrl-C, SIGTERM and a closed terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import TypeVar
+
+import click
+
+from cellrace.errors import CellraceError
+from cellrace_client.terminal.speech import printable
+
+T = TypeVar("T")
+_SIGNALLED = 128
+"""The exit status of a command that a signal ended is so much above the signal's number, as shells have it."""
+
+
+def run_to_the_end(work: Coroutine[object, object, T]) -> T:
+    """What the work returns; its errors as sentences, its signals as exit statuses."""
+    told: list[int] = []
+    try:
+        return asyncio.run(_until_told(work, told))
+    except CellraceError as error:
+        raise click.ClickException(printable(str(error))) from error
+    except asyncio.CancelledError:
+        raise click.exceptions.Exit(_SIGNALLED + told[0] if told else 1) from None
+
+
+async def _until_told(work: Coroutine[object, object, T], told: list[int]) -> T:
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    assert task is not None, "this is awaited by asyncio.run"
+
+    def end(number: int) -> None:
+        told.append(number)
+        task.cancel()
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            try:
+                loop.add_signal_handler(number, end, number)
+            except NotImplementedError:
+                # Windows: the process ends at once, and our children with their pipes.
+                break
+    return await work

@@ -1,0 +1,117 @@
+"""A race on a server of one's own: against a bot, or of two bots that anyone can check."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from random import Random
+
+from cellrace.errors import CellraceError
+from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
+from cellrace_client.bot import SolverBot
+from cellrace_client.connection import Connection, connect
+from cellrace_client.narrator import narrated
+from cellrace_client.own_server import own_server
+from cellrace_client.pace import PACES
+from cellrace_client.race_view import RaceView
+from cellrace_client.racer import race_to_the_end
+from cellrace_client.terminal.plain import Ending, PlainClient
+from cellrace_client.terminal.sentences import tell_race
+from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.thinker import Thinker
+from cellrace_client.verdict import Verdict, standings_faults
+
+RIVALS_STRENGTH = 2
+BOTS_STRENGTH = 4
+_COUNTDOWN = 3
+_TIME_LIMIT = 3600
+_PROGRESS_EVERY = 2.0
+
+Say = Callable[[str], None]
+
+
+def demo_settings(variant: str, deal: int | None) -> SettingsRequest:
+    """Two seats, soon begun; not ranked, so that hints are given."""
+    return SettingsRequest(
+        variant=variant, deal=deal, seats=2, countdown=_COUNTDOWN, time_limit=_TIME_LIMIT, ranked=False
+    )
+
+
+async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
+    """A person at the lines against a bot, which also enters each rematch."""
+    say("Starting a server of our own …")
+    async with own_server() as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
+        race = await me.create(settings)
+        await rival.join(race.race)
+        rivalling = asyncio.create_task(_rival(rival, race.race, chance))
+        try:
+            say("Robo, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end.")
+            return await PlainClient(me, TypedLines(), say, interactive=True).run(race.race)
+        finally:
+            rivalling.cancel()
+            await asyncio.gather(rivalling, return_exceptions=True)
+
+
+async def _rival(connection: Connection, race: str, chance: Random) -> None:
+    thinker = Thinker()
+    try:
+        while True:
+            await race_to_the_end(connection, race, SolverBot(thinker, PACES[RIVALS_STRENGTH], chance))
+            await connection.view_where(race, lambda view: view.successor is not None)
+            race = (await connection.rematch(race)).race
+    except CellraceError:
+        # The person leaves, and with the last one of them the race.
+        return
+    finally:
+        await thinker.close()
+
+
+async def watch_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
+    """Two bots race each other; the standings are told, and whether all was as it must be."""
+    say("Starting a server of our own …")
+    async with AsyncExitStack() as stack:
+        url = await stack.enter_async_context(own_server())
+        first = await stack.enter_async_context(connect(url, name="Ada", bot=True))
+        second = await stack.enter_async_context(connect(url, name="Bix", bot=True))
+        race = await first.create(settings)
+        for sentence in tell_race(race)[:1]:
+            say(sentence)
+        async with narrated(first, say, _PROGRESS_EVERY):
+            await second.join(race.race)
+            views = await asyncio.gather(*(_race_once(one, race.race, chance) for one in (first, second)))
+    faults = race_faults(views)
+    if faults:
+        for fault in faults:
+            say(fault)
+        return Ending.NOT_WELL
+    say("Checked: both had the same layout, the commitment to the deal is right, and so are the standings.")
+    return Ending.WELL
+
+
+async def _race_once(connection: Connection, race: str, chance: Random) -> RaceView:
+    thinker = Thinker()
+    try:
+        bot = SolverBot(thinker, PACES[BOTS_STRENGTH], Random(chance.random()))  # noqa: S311 - a pace, no secret
+        return await race_to_the_end(connection, race, bot)
+    finally:
+        await thinker.close()
+
+
+def race_faults(views: list[RaceView]) -> list[str]:
+    """What is not as it must be in a race, from the views of all its entrants; a sentence each."""
+    faults = []
+    for view in views:
+        if view.state is not RaceState.OVER or view.standings is None:
+            faults.append(f"The race ended as {view.state}.")
+            continue
+        faults += standings_faults(view.standings)
+        if view.verdict is not Verdict.RIGHT:
+            faults.append(f"The commitment to the deal does not hold: {view.verdict}.")
+        if view.standings != views[0].standings:
+            faults.append("The entrants got different standings.")
+        if view.dealt is None or views[0].dealt is None or view.dealt.layout != views[0].dealt.layout:
+            faults.append("The entrants got different layouts.")
+        if not any(standing.status is EntrantStatus.WON for standing in view.standings):
+            faults.append("Nobody won.")
+    return list(dict.fromkeys(faults))

@@ -1,0 +1,233 @@
+"""The line client: a race in plain lines, for a pipe, a dumb terminal, a screen reader, or whoever likes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+
+from cellrace.errors import CellraceError, ErrorCode, Refused
+from cellrace.messages import MAX_MOVES, EntrantStatus, RaceState, StartedPush
+from cellrace.notation import UNDO
+from cellrace_client.connection import Connection
+from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.events import Event, Happened, Matched, Synced
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line
+from cellrace_client.terminal.move_words import tell_moves
+from cellrace_client.terminal.plain_commands import Commands, has_begun
+from cellrace_client.terminal.progress import ProgressTeller
+from cellrace_client.terminal.sentences import tell_event, tell_race
+from cellrace_client.terminal.speech import printable, seconds_text
+from cellrace_client.terminal.typed_lines import TypedLines
+
+PROGRESS_EVERY = 10.0
+
+
+class Ending(IntEnum):
+    """How a session ended, as an exit status."""
+
+    WELL = 0
+    NOT_WELL = 1
+
+
+class PlainClient:
+    """One player at the lines of a connection.
+
+    `interactive` is False for a pipe: then moves wait for the start of a race, a refusal makes the exit status 1, and
+    at the end of the input a game that has ended waits for the standings.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        lines: TypedLines,
+        say: Callable[[str], None],
+        *,
+        interactive: bool,
+        progress_every: float = PROGRESS_EVERY,
+    ) -> None:
+        self._connection = connection
+        self._lines = lines
+        self._write = say
+        self._interactive = interactive
+        self._progress = ProgressTeller(progress_every)
+        self._heard = asyncio.Event()
+        self._commands = Commands(connection, self.say)
+        self._refusals = 0
+
+    def say(self, *sentences: str) -> None:
+        """Says sentences, a line each, with nothing in them that a terminal would obey."""
+        for sentence in sentences:
+            self._write(printable(sentence))
+
+    async def run(self, race: str | None = None) -> Ending:
+        """Plays until `quit` or the end of the input. Raises CellraceError when the connection ends before."""
+        self._commands.race = race
+        self.say(f"You are {self._connection.player.name}. Type help for what you can type.")
+        if race is not None:
+            self.say(*tell_race(self._connection.view(race)))
+            self._show_board(self._connection.view(race))
+        telling = asyncio.create_task(self._tell_events())
+        ticking = asyncio.create_task(self._tell_progress())
+        typing = asyncio.create_task(self._obey_lines())
+        try:
+            await asyncio.wait((telling, typing), return_when=asyncio.FIRST_COMPLETED)
+            if not typing.done():
+                # The connection has ended for good, and with it whatever the lines could ask.
+                await telling
+                return Ending.NOT_WELL
+            # What was told last must be heard: the events end with the connection.
+            await self._connection.close()
+            await telling
+            return typing.result()
+        finally:
+            for task in (typing, ticking, telling):
+                task.cancel()
+            await asyncio.gather(typing, ticking, telling, return_exceptions=True)
+            await self._commands.close()
+
+    # --- what happens
+
+    async def _tell_events(self) -> None:
+        async for event in self._connection.events():
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        sentences = tell_event(event, self._connection.clock.now())
+        if not isinstance(event, Happened | Synced):
+            if isinstance(event, Matched):
+                self._commands.race = event.race
+            self.say(*sentences)
+            return
+        view = event.view
+        if view.race != self._commands.race:
+            self.say(*(f"Race {view.race}: {sentence}" for sentence in sentences))
+            return
+        self.say(*sentences)
+        self._progress.hear(view)
+        self._heard.set()
+        if isinstance(event, Happened):
+            if isinstance(event.push, StartedPush) and event.before.dealt is None:
+                self._show_board(view)
+        elif view.game is not None and (event.before is None or event.before.log != view.log):
+            self._show_board(view)
+
+    async def _tell_progress(self) -> None:
+        clock = self._connection.clock
+        while True:
+            wait = self._progress.due(clock.local())
+            if wait is None:
+                self._heard.clear()
+                await self._heard.wait()
+            else:
+                await asyncio.sleep(wait)
+                if (sentence := self._progress.tell(clock.local())) is not None:
+                    self.say(sentence)
+
+    def _show_board(self, view: RaceView) -> None:
+        if view.playing:
+            self._commands.show_board(view)
+
+    # --- what is typed
+
+    async def _obey_lines(self) -> Ending:
+        while (line := await self._lines.next()) is not None:
+            try:
+                if not await self._obey(line):
+                    self._tell_what_goes_on()
+                    return self._ending(Ending.WELL)
+            except (Closed, Unreachable):
+                raise
+            except CellraceError as refused:
+                self._refusals += 1
+                self.say(*self._refusal_sentences(refused))
+        return self._ending(await self._finish())
+
+    def _ending(self, ending: Ending) -> Ending:
+        return Ending.NOT_WELL if self._refusals and not self._interactive else ending
+
+    async def _obey(self, line: str) -> bool:
+        """Does what a line asks for; False when it asks for the end."""
+        asked = read_line(line)
+        question, self._commands.question = self._commands.question, None
+        if question is not None:
+            word = line.strip().lower()
+            if word in ("yes", "y"):
+                await question()
+                return True
+            self.say("You play on.")
+            if word in ("no", "n"):
+                return True
+        match asked:
+            case None:
+                pass
+            case Unknown():
+                self._refusals += 1
+                self.say(asked.sentence)
+            case Moves():
+                await self._play(asked.moves)
+            case Command(word="quit"):
+                return False
+            case Command(word="undo"):
+                await self._undo(asked.rest)
+            case Command():
+                await self._commands.obey(asked)
+        return True
+
+    async def _undo(self, rest: tuple[str, ...]) -> None:
+        count = rest[0] if rest else "1"
+        if not (count.isascii() and count.isdigit() and 1 <= int(count[:4]) <= MAX_MOVES):
+            self.say(f"Say how many moves to take back, 1 to {MAX_MOVES}: undo 3.")
+            return
+        await self._play((UNDO,) * int(count))
+
+    async def _play(self, moves: Sequence[str]) -> None:
+        view = self._commands.view()
+        if not self._interactive and not has_begun(view):
+            view = await self._connection.view_where(view.race, has_begun)
+        for start in range(0, len(moves), MAX_MOVES):
+            before = self._connection.view(view.race).game
+            moved = await self._connection.move(view.race, *moves[start : start + MAX_MOVES])
+            if before is not None:
+                self.say(*tell_moves(before, moved.steps)[0])
+        after = self._connection.view(view.race)
+        if after.game is not None and not after.game.won:
+            self._commands.show_board(after)
+
+    def _refusal_sentences(self, refused: CellraceError) -> list[str]:
+        if not isinstance(refused, Refused):
+            return [str(refused)]
+        if refused.code == ErrorCode.ILLEGAL_MOVE and refused.move is not None:
+            told = f"{refused.move} is not possible. {refused}"
+            return [told] if not refused.index else [told, "None of the moves on this line was played."]
+        if refused.code == ErrorCode.NOT_STARTED:
+            view = self._commands.view()
+            if view.start_at is not None:
+                return [f"The race starts in {seconds_text(view.start_at - self._connection.clock.now())}."]
+        return [str(refused)]
+
+    # --- the end
+
+    def _tell_what_goes_on(self) -> None:
+        view = self._connection.races.get(self._commands.race or "")
+        if view is not None and view.playing:
+            self.say(
+                f"Your game in race {view.race} is not over. Come back within {view.settings.grace} s to go on with it."
+            )
+
+    async def _finish(self) -> Ending:
+        """At the end of the input: the standings of a game that has ended are waited for, another is left as it is."""
+        view = self._connection.races.get(self._commands.race or "")
+        if view is None or view.me is None:
+            return Ending.WELL
+        if view.game is not None and view.game.won and view.me.status is EntrantStatus.PLAYING:
+            # The fact follows the answer to the winning move.
+            view = await self._connection.view_where(view.race, lambda view: not view.playing)
+        if view.state is RaceState.RUNNING and view.me is not None and view.me.status not in PLAYING:
+            self.say("Waiting for the others to end their games.")
+            view = await self._connection.view_where(view.race, lambda view: view.ended)
+        if view.ended:
+            return Ending.WELL
+        self._tell_what_goes_on()
+        return Ending.NOT_WELL

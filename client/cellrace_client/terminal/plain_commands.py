@@ -1,0 +1,207 @@
+"""What the commands of the line client do, apart from moves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+from cellrace.autoplay import Autoplay
+from cellrace.errors import ErrorCode, Refused, UnknownVariant
+from cellrace.messages import EntrantStatus, RaceState, Summary
+from cellrace.rules_text import rules_paragraphs
+from cellrace.variants import find_variant
+from cellrace_client.connection import Connection
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.board_lines import board_lines
+from cellrace_client.terminal.commands import Command, help_lines, read_settings
+from cellrace_client.terminal.move_words import home_words, move_words
+from cellrace_client.terminal.sentences import tell_race
+from cellrace_client.terminal.speech import count_text
+from cellrace_client.terminal.standings_lines import entrants_lines
+from cellrace_client.thinker import Thinker
+from cellrace_client.verdict import VERDICT_SENTENCES
+
+Say = Callable[..., None]
+_CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}", re.IGNORECASE)
+_HINT_STATES = 100_000
+
+
+class Commands:
+    """Carries out commands; `race` is the one that they are about, `question` what waits for a yes."""
+
+    def __init__(self, connection: Connection, say: Say) -> None:
+        self.race: str | None = None
+        self.question: Callable[[], Awaitable[None]] | None = None
+        self._connection = connection
+        self._say = say
+        self._thinker = Thinker()
+
+    async def close(self) -> None:
+        """Ends what was started for hints."""
+        await self._thinker.close()
+
+    def view(self) -> RaceView:
+        """The race that the commands are about. Raises Refused where there is none."""
+        if self.race is None:
+            raise Refused(ErrorCode.NO_SUCH_RACE, "You are in no race; type list, join or open.")
+        return self._connection.view(self.race)
+
+    async def obey(self, command: Command) -> None:
+        """Carries out a command other than quit and undo. Raises CellraceError where it cannot be."""
+        connection, rest = self._connection, command.rest
+        match command.word:
+            case "help":
+                self._say(*help_lines(rest[0] if rest else None))
+            case "list":
+                await self._list(rest[0] if rest else None)
+            case "open":
+                self._enter(await connection.create(read_settings(rest)))
+            case "join":
+                await self._join(rest)
+            case "ready" | "unready":
+                await connection.ready(self.view().race, command.word == "ready")
+            case "start":
+                await connection.start(self.view().race)
+            case "kick":
+                await self._kick(" ".join(rest))
+            case "leave" | "concede" | "forfeit":
+                await self._stop(command.word, sure=rest[:1] == ("yes",))
+            case "board":
+                self.show_board(self.view())
+            case "legal":
+                self._legal()
+            case "hint":
+                await self._hint()
+            case "rules":
+                self._rules(rest[0] if rest else None)
+            case "standings":
+                self._say(*entrants_lines(self.view()))
+            case "race":
+                self._tell_race()
+            case "wait":
+                await self._wait()
+            case "rematch":
+                self._enter(await connection.rematch(self.view().race))
+            case _:
+                self._say(f"{command.word} cannot be done here.")
+
+    def show_board(self, view: RaceView) -> None:
+        """Shows one's board."""
+        if view.game is None:
+            self._say("There is no board before the start.")
+            return
+        self._say(*board_lines(view.game.board), home_words(view.game))
+
+    def _enter(self, view: RaceView) -> None:
+        self.race = view.race
+        self._say(*tell_race(view))
+
+    async def _list(self, variant: str | None) -> None:
+        races = await self._connection.list_races(variant=variant, state=RaceState.OPEN)
+        self._say(*[_summary_line(summary) for summary in races] or ["No race is open; type open."])
+
+    async def _join(self, rest: tuple[str, ...]) -> None:
+        if len(rest) != 1:
+            self._say("Say which race: join RACE or join CODE; list tells those that are open.")
+            return
+        word = rest[0]
+        try:
+            self._enter(await self._connection.join(word))
+        except Refused as refused:
+            if refused.code != ErrorCode.NO_SUCH_RACE or not _CODE.fullmatch(word):
+                raise
+            self._enter(await self._connection.join(code=word))
+
+    async def _kick(self, name: str) -> None:
+        view = self.view()
+        rival = next((one for one in view.rivals if one.player.name.lower() == name.lower()), None)
+        if rival is None:
+            self._say(f"Nobody called {name} is in the race." if name else "Say whom: kick NAME.")
+            return
+        await self._connection.kick(view.race, rival.player.id)
+
+    async def _stop(self, word: str, *, sure: bool) -> None:
+        view = self.view()
+        me = view.me
+        begun = view.state in (RaceState.COUNTDOWN, RaceState.RUNNING) and me is not None and me.status in PLAYING
+
+        async def stop() -> None:
+            match word:
+                case "leave":
+                    await self._connection.leave(view.race)
+                    self.race = None
+                    self._say("You left the race.")
+                case "concede":
+                    await self._connection.concede(view.race)
+                case _:
+                    await self._connection.forfeit(view.race)
+
+        if sure or not begun:
+            await stop()
+            return
+        what = "You would be ranked by your cards home." if word == "concede" else "That gives the race up."
+        self._say(f"{what} Type yes to {word}, or anything else to play on.")
+        self.question = stop
+
+    def _legal(self) -> None:
+        game = self.view().game
+        if game is None:
+            self._say("There is no board before the start.")
+            return
+        moves = game.board.legal_moves()
+        self._say(*[f"{move}: {move_words(game.board, move)}." for move in moves] or ["No move is possible."])
+
+    async def _hint(self) -> None:
+        view = self.view()
+        if view.settings.ranked:
+            self._say("There are no hints in a ranked race.")
+        elif view.game is None or not view.playing:
+            self._say("There are hints only while you play.")
+        else:
+            solution = await self._thinker.solve(view.game.board, _HINT_STATES)
+            if solution is None:
+                self._say("I found no way to win from here; taking moves back may help.")
+            elif solution.moves:
+                safe = view.game.autoplay is Autoplay.SAFE
+                move = (solution.safe_moves if safe else solution.moves)[0]
+                self._say(f"Try {move}: {move_words(view.game.board, move)}.")
+
+    def _rules(self, named: str | None) -> None:
+        variant = find_variant(named.lower()) if named else self.view().variant
+        if variant is None:
+            raise UnknownVariant(self.view().settings.variant, ())
+        for title, text in rules_paragraphs(variant):
+            self._say(f"{title}: {text}")
+
+    def _tell_race(self) -> None:
+        view = self.view()
+        settings = view.settings
+        self._say(*tell_race(view))
+        self._say(
+            f"Time limit {settings.time_limit} s, countdown {settings.countdown} s, grace {settings.grace} s; "
+            f"undo {'on' if settings.undo else 'off'}, autoplay {settings.autoplay}, ends with "
+            f"{'the first win' if settings.ends == 'first_win' else 'the last player'}, "
+            f"{'ranked' if settings.ranked else 'not ranked'}."
+        )
+        if view.commitment is not None:
+            self._say(f"Commitment {view.commitment}.")
+        if view.dealt is not None and view.dealt.deal is not None:
+            self._say(f"Deal {view.dealt.deal}, salt {view.dealt.salt}. {VERDICT_SENTENCES[view.verdict]}")
+
+    async def _wait(self) -> None:
+        view = self.view()
+        if view.state in (RaceState.OPEN, RaceState.COUNTDOWN):
+            await self._connection.view_where(view.race, has_begun)
+        elif not view.ended:
+            await self._connection.view_where(view.race, lambda view: view.ended)
+
+
+def has_begun(view: RaceView) -> bool:
+    """Whether a race runs or has ended, or oneself is out of it."""
+    return view.state not in (RaceState.OPEN, RaceState.COUNTDOWN) or view.me is None
+
+
+def _summary_line(summary: Summary) -> str:
+    names = ", ".join(one.player.name for one in summary.entrants if one.status is not EntrantStatus.FORFEITED)
+    seats = f"{len(summary.entrants)} of {count_text(summary.seats, 'seat')} taken"
+    return f"{summary.race}: {summary.variant}, {seats}: {names}."
