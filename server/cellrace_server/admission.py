@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from ipaddress import ip_address
 
 import structlog
 from msgspec import Struct
@@ -55,7 +56,8 @@ class Admission:
         now = self._store.clock.now()
         name = None if hello.name is None else parse_name(hello.name)
         if hello.token is None:
-            await self._count(address, "player", self._bounds.new_players)
+            here = ip_address(address).is_loopback
+            await self._count(address, "player", self._bounds.new_players_here if here else self._bounds.new_players)
             player, token = await self._register(name, hello.bot, now)
             return Admitted(player, token, await self._store.players.take_over(player.id))
         try:

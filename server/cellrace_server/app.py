@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
 import socket
 import ssl
 import sys
@@ -36,6 +35,7 @@ from cellrace_server.store.embedded import EmbeddedStore
 from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, SupersededTold, Telling
 from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
+from cellrace_server.workers import end_with_parent, first_line, is_worker, stop_signals
 
 SHUTDOWN = 3.0
 """Seconds for the clients to take leave at the end."""
@@ -165,6 +165,7 @@ async def _listen(config: Config, services: Services, web: Web) -> Server:
         max_size=config.bounds.frame_bytes,
         ssl=tls,
         backlog=1024,
+        reuse_port=config.reuse_port or None,
     )
 
 
@@ -187,13 +188,10 @@ async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None
 
 async def serve_until_told(config: Config) -> None:
     """Run a node until SIGTERM or SIGINT; the first line printed says where it listens and what keeps its data."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+    stop = stop_signals()
+    if is_worker():
+        await end_with_parent(stop)
     async with running(config) as node:
-        scheme = "ws" if config.certificate is None else "wss"
-        host = f"[{config.host}]" if ":" in config.host else config.host
-        print(f"cellrace listens on {scheme}://{host}:{node.port}/ws, its data is kept by {node.kept_by}", flush=True)
+        print(first_line(config, node.port, node.kept_by), flush=True)
         await stop.wait()
     sys.stderr.flush()

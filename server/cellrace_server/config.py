@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from cellrace.game import LOG_LIMIT
 
 
-class Bounds(Struct, frozen=True):
-    """What one connection may use, and what gives way."""
+class Bounds(Struct, frozen=True, kw_only=True):
+    """What one connection or address may use, and what gives way; each is an option of `cellrace serve`."""
 
-    frame_bytes: int = 16 * 1024
-    """The largest frame of a client; a larger one closes the connection with 1009."""
-    hello_seconds: float = 10.0
-    burst: int = 60
-    per_second: float = 30.0
-    bad_frame_cost: int = 5
-    rate_limited_per_minute: int = 100
-    inbox: int = 256
-    """Frames that wait to be carried out; one more closes the connection with 4102."""
-    log_entries: int = LOG_LIMIT
-    merge_bytes: int = 64 * 1024
-    """With so much unread, news are merged instead of queued."""
-    evict_bytes: int = 256 * 1024
-    """With so much unread, the connection is ended with 4000."""
-    evict_seconds: float = 5.0
-    """After so long with more than `merge_bytes` unread, the connection is ended with 4000."""
-    ping_seconds: float = 10.0
-    """Between two pings; a client whose pong takes as long again is gone."""
-    new_players: int = 60
-    """New players of one address within ten minutes."""
-    wrong_guesses: int = 30
-    """Wrong codes or tokens of one address within ten minutes."""
+    frame_bytes: Annotated[
+        int, Meta(ge=1024, description="The largest frame of a client; a larger one closes with 1009.")
+    ] = 16 * 1024
+    hello_seconds: Annotated[float, Meta(ge=0.1, description="How long a new connection has for its hello.")] = 10.0
+    burst: Annotated[int, Meta(ge=1, description="Messages a client may send at once.")] = 60
+    per_second: Annotated[float, Meta(ge=0.1, description="Messages a client may send a second, in the long run.")] = (
+        30.0
+    )
+    bad_frame_cost: Annotated[int, Meta(ge=1, description="How many messages a frame counts for that is none.")] = 5
+    rate_limited_per_minute: Annotated[
+        int, Meta(ge=1, description="After so many messages too many within a minute: close with 4102.")
+    ] = 100
+    inbox: Annotated[
+        int, Meta(ge=1, description="Frames of a client that may wait to be carried out; one more closes with 4102.")
+    ] = 256
+    log_entries: Annotated[int, Meta(ge=1, le=LOG_LIMIT, description="Entries in the log of a game.")] = LOG_LIMIT
+    merge_bytes: Annotated[
+        int, Meta(ge=0, description="With so much unread, news to a client are merged instead of queued.")
+    ] = 64 * 1024
+    evict_bytes: Annotated[int, Meta(ge=1, description="With so much unread, a client is let go with 4000.")] = (
+        256 * 1024
+    )
+    evict_seconds: Annotated[
+        float, Meta(ge=0.1, description="After so long with more unread than may be queued: let go with 4000.")
+    ] = 5.0
+    ping_seconds: Annotated[
+        float, Meta(ge=0.1, description="Between two pings; a pong that takes as long again ends the connection.")
+    ] = 10.0
+    new_players: Annotated[int, Meta(ge=1, description="New players of one address within ten minutes.")] = 100
+    new_players_here: Annotated[
+        int, Meta(ge=1, description="The same for this machine's own address: bots, tests, a proxy.")
+    ] = 10_000
+    wrong_guesses: Annotated[int, Meta(ge=1, description="Wrong codes or tokens of one address in ten minutes.")] = 30
 
 
 class Config(Struct, frozen=True):
@@ -50,4 +62,6 @@ class Config(Struct, frozen=True):
     origins: tuple[str, ...] = ()
     """Web pages that may connect; clients that are no browsers always may."""
     log_level: str = "info"
+    reuse_port: bool = False
+    """Whether other processes listen on the same port (`--workers`)."""
     bounds: Bounds = Bounds()

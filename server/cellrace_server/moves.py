@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, assert_never
 from uuid import uuid4
@@ -30,11 +31,12 @@ class Superseded(Exception):
 
 
 class Judged(NamedTuple):
-    """Legal moves: what to write, the game after them, the steps to answer."""
+    """Legal moves: what to write, the game after them, the steps to answer; `at` by the monotonic clock."""
 
     commit: Commit
     game: Game
     steps: list[list[str]]
+    at: float
 
 
 class Mover:
@@ -46,12 +48,16 @@ class Mover:
         self.sid = sid
         self._log_limit = log_limit
 
-    async def play(self, referee: Referee, request: Move, arrival: int, answer: Answer) -> None:
+    async def play(
+        self, referee: Referee, request: Move, arrival: int, answer: Answer, read_at: float | None = None
+    ) -> None:
         """Carry out one `move` that arrived at an instant of the race clock: answer it, then tell the others.
 
+        `read_at` is the same instant by the monotonic clock, for the metrics; now, where it is not known.
         Raises Refused, Superseded, StoreUnavailable (the outcome is unknown), LostTrack.
         """
         room = referee.room
+        read_at = time.monotonic() if read_at is None else read_at
         verdict = ""
         for _ in range(ATTEMPTS):
             await referee.make_sure()
@@ -66,7 +72,7 @@ class Mover:
                 raise
             match outcome:
                 case Committed(repeat=False):
-                    self._record(referee, request, judged, outcome, answer)
+                    self._record(referee, request, judged, outcome, answer, read_at)
                     return
                 case Fenced():
                     raise Superseded
@@ -113,7 +119,7 @@ class Mover:
             raise Refused(
                 ErrorCode.ILLEGAL_MOVE, index=illegal.index, move=illegal.move, reason=illegal.reason, seq=known
             ) from None
-        return Judged(self._commit(room, request, arrival, game), game, steps)
+        return Judged(self._commit(room, request, arrival, game), game, steps, time.monotonic())
 
     def _commit(self, room: Room, request: Move, arrival: int, game: Game) -> Commit:
         tally = tally_of(game)
@@ -133,7 +139,9 @@ class Mover:
             done,
         )
 
-    def _record(self, referee: Referee, request: Move, judged: Judged, outcome: Committed, answer: Answer) -> None:
+    def _record(
+        self, referee: Referee, request: Move, judged: Judged, outcome: Committed, answer: Answer, read_at: float
+    ) -> None:
         room = referee.room
         entries = [Entry(outcome.at, move) for move in request.moves]
         play = room.plays[self._player]
@@ -141,6 +149,8 @@ class Mover:
         if new:
             play.record(judged.game, entries)
         answer(_moved(room, request, judged.game, judged.steps, outcome.at))
+        written_at = self._store.committer.written_at
+        self._store.counts.add_move(len(entries), read_at, judged.at, written_at, time.monotonic())
         if new:
             room.told(self._player, entries)
         if judged.commit.done is not None:

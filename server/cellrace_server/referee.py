@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from cellrace.errors import Refused
 from cellrace.messages import EntrantStatus, RaceState
+from cellrace_server import chronicle
 from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
 from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stamped
 from cellrace_server.core.presence import FIRST_CONTACT, judges
@@ -73,6 +74,7 @@ class Referee:
                 await self._expect(race, facts, now)
                 guards = self._guards(facts)
                 stamped = await self._store.races.append(race, command_id, facts, now, guards, secret)
+                chronicle.note(self._store.counts, race, [fact for fact in stamped if fact.command_id == command_id])
                 for fact in facts:
                     if isinstance(fact, Left):
                         await self._store.players.exit(fact.player, race.id)
@@ -104,6 +106,7 @@ class Referee:
 
     async def reload(self) -> None:
         """Read the whole record again. Raises StoreUnavailable, LostTrack."""
+        self._store.counts.resyncs += 1
         record = await self._store.races.load(self.room.id, host=True)
         if record is None:
             raise LostTrack(self.room.id)
@@ -162,6 +165,8 @@ class Referee:
             secret: Secret | None = new_secret(settings.deal)
         else:
             secret = await self._store.deals.draw(settings.variant, [player.id for player in starters(race)])
+            found = self._store.counts.no_deal if secret is None else self._store.counts.drawn
+            found[settings.variant] += 1
         if secret is None:
             stamped = await self._carry_out(Delay)
         else:

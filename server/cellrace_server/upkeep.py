@@ -45,6 +45,8 @@ class Upkeep:
     async def sweep_once(self) -> None:
         """Look at the races that are due now. Raises StoreUnavailable."""
         race_ids, claimed = await self._store.due.claim(self._store.clock.now())
+        self._store.counts.sweeps += 1
+        self._store.counts.due += len(race_ids)
         for race_id in race_ids:
             try:
                 await self._look_at(race_id, claimed)

@@ -5,16 +5,35 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar, get_args
 
 import click
 import structlog
+from msgspec import convert
+from msgspec.structs import fields
 
 from cellrace.errors import CellraceError
 from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config
+from cellrace_server.workers import is_worker, serve_workers, worker_port
+
+Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 LEVELS = ("debug", "info", "warning", "error")
+
+
+def _bound_options(command: Decorated) -> Decorated:
+    """One option for each of the bounds, told by the bounds themselves."""
+    for field in reversed(fields(Bounds)):
+        kind, meta = get_args(field.type)
+        numbers = click.IntRange if kind is int else click.FloatRange
+        name = "--" + field.name.replace("_", "-")
+        command = click.option(
+            name, default=field.default, type=numbers(min=meta.ge, max=meta.le), help=meta.description
+        )(command)
+    return command
 
 
 @click.command(
@@ -34,13 +53,8 @@ LEVELS = ("debug", "info", "warning", "error")
 @click.option("--key", type=click.Path(path_type=Path, exists=True), help="The certificate's key, if it is apart.")
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
-@click.option("--burst", default=Bounds().burst, type=click.IntRange(1), help="Messages a client may send at once.")
-@click.option(
-    "--per-second", default=Bounds().per_second, type=click.FloatRange(0.1), help="Messages a client may send a second."
-)
-@click.option(
-    "--new-players", default=Bounds().new_players, type=click.IntRange(1), help="New players of an address in 10 min."
-)
+@click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
+@_bound_options
 def serve(
     host: str,
     port: int,
@@ -51,24 +65,34 @@ def serve(
     key: Path | None,
     origins: tuple[str, ...],
     log_level: str,
-    burst: int,
-    per_second: float,
-    new_players: int,
+    workers: int,
+    **bounds: float,
 ) -> None:
     """Run a race server until SIGTERM or Ctrl-C.
 
     Each option can also be set as an environment variable, CELLRACE_PORT for --port.
     """
     configure_logs(log_level)
-    bounds = Bounds(burst=burst, per_second=per_second, new_players=new_players)
-    config = Config(host, port, redis, data_dir, node, certificate, key, origins, log_level, bounds)
+    config = Config(
+        host=host,
+        port=worker_port(port),
+        redis=redis,
+        data_dir=data_dir,
+        node=node,
+        certificate=certificate,
+        key=key,
+        origins=origins,
+        log_level=log_level,
+        reuse_port=is_worker(),
+        bounds=convert(bounds, Bounds),
+    )
     run = asyncio.run
     if sys.implementation.name == "cpython" and sys.platform != "win32":
         import uvloop
 
         run = uvloop.run
     try:
-        run(serve_until_told(config))
+        run(serve_until_told(config) if workers == 1 or is_worker() else serve_workers(config, workers))
     except CellraceError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

@@ -11,7 +11,7 @@ game with a reserve each proof lays it on columns 1, 2, 3, so that both settings
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -24,7 +24,7 @@ from cellrace.game import Game
 from cellrace.variants import Variant, find_variant
 from cellrace_server.stock.packing import PackedStock, read_stock
 
-__all__ = ["PUBLISHED", "NumbersWithout", "Stock", "load_stock"]
+__all__ = ["PUBLISHED", "NumbersWithout", "Stock", "load_stock", "whole_proof"]
 
 
 class NumbersWithout(Sequence[int]):
@@ -52,6 +52,10 @@ class NumbersWithout(Sequence[int]):
             raise IndexError(place)
         return place + 1 + bisect_right(self._places, place)
 
+    def without(self, more: Set[int]) -> NumbersWithout:
+        """The sequence without some more of its numbers."""
+        return NumbersWithout(self._last, frozenset(self._without) | {n for n in more if 1 <= n <= self._last})
+
     def __contains__(self, number: object) -> bool:
         return isinstance(number, int) and 1 <= number <= self._last and number not in self._without
 
@@ -73,11 +77,13 @@ class Stock:
             raise KeyError(number)
         if self.packed is None:
             return None
-        sent = self.packed.moves(bisect_left(self.numbers, number))
-        # What goes home by itself is not stored, for the board tells it.
-        game = Game(dealt_board(self.variant, deal(self.variant, number)), Autoplay.SAFE)
-        _, steps = game.play_all(sent)
-        return tuple(move for step in steps for move in step)
+        return whole_proof(self.variant, number, self.packed.moves(bisect_left(self.numbers, number)))
+
+    def without(self, had: Set[int]) -> Sequence[int]:
+        """The numbers that are left when some are taken away."""
+        if isinstance(self.numbers, NumbersWithout):
+            return self.numbers.without(had)
+        return [number for number in self.numbers if number not in had]
 
     def __contains__(self, number: int) -> bool:
         if isinstance(self.numbers, NumbersWithout):
@@ -88,6 +94,13 @@ class Stock:
 
 PUBLISHED: dict[str, Sequence[int]] = {"freecell": NumbersWithout(1_000_000, UNWINNABLE_FREECELL_DEALS)}
 """The games whose winnable numbers are known without a search of ours."""
+
+
+def whole_proof(variant: Variant, number: int, sent: Iterable[str]) -> tuple[str, ...]:
+    """A proof with what goes home by itself, which is not stored, for the board tells it. Raises IllegalMove."""
+    game = Game(dealt_board(variant, deal(variant, number)), Autoplay.SAFE)
+    _, steps = game.play_all(sent)
+    return tuple(move for step in steps for move in step)
 
 
 @cache

@@ -18,10 +18,10 @@ MAX_STATES = 100_000
 """Winnable is what is wanted: a deal that needs a longer search is left out, and the next number is tried."""
 
 
-def prove(variant: Variant, number: int) -> tuple[str, ...] | None:
+def prove(variant: Variant, number: int, max_states: int = MAX_STATES) -> tuple[str, ...] | None:
     """The moves that a player sends to win a deal; None when the search finds none in time."""
     board = dealt_board(variant, deal(variant, number))
-    solution = solve(board, MAX_STATES, placement=tuple(range(variant.reserve)))
+    solution = solve(board, max_states, placement=tuple(range(variant.reserve)))
     if solution is None:
         return None
     for autoplay, moves in ((Autoplay.NONE, solution.moves), (Autoplay.SAFE, solution.safe_moves)):

@@ -13,7 +13,7 @@ sends in a game with autoplay `safe`: half as many, and the board tells the othe
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cellrace.notation import move_text, parse_move
@@ -35,7 +35,18 @@ class PackedStock:
     def moves(self, index: int) -> list[str]:
         """The moves of the deal at an index of `numbers`."""
         begin, end = self.places[index : index + 2]
-        return [_move(code) for (code,) in struct.iter_unpack("<H", self.codes[begin * 2 : end * 2])]
+        return unpack_moves(self.codes[begin * 2 : end * 2])
+
+
+def pack_moves(moves: Iterable[str]) -> bytes:
+    """Moves as they lie in the file, without the file around them."""
+    codes = [_code(move) for move in moves]
+    return struct.pack(f"<{len(codes)}H", *codes)
+
+
+def unpack_moves(packed: bytes) -> list[str]:
+    """The moves that were packed."""
+    return [_move(code) for (code,) in struct.iter_unpack("<H", packed)]
 
 
 def read_stock(data: bytes) -> PackedStock:
@@ -57,17 +68,17 @@ def write_stock(proofs: Mapping[int, Sequence[str]]) -> bytes:
     """The file of deals, each with the moves that a player sends."""
     numbers = sorted(proofs)
     places = [0]
-    codes: list[int] = []
+    codes = b""
     for number in numbers:
-        codes += [_code(move) for move in proofs[number]]
-        places.append(len(codes))
+        codes += pack_moves(proofs[number])
+        places.append(len(codes) // 2)
     count = len(numbers)
     return b"".join(
         (
             _HEAD.pack(_MAGIC, count),
             struct.pack(f"<{count}Q", *numbers),
             struct.pack(f"<{count + 1}I", *places),
-            struct.pack(f"<{len(codes)}H", *codes),
+            codes,
         )
     )
 

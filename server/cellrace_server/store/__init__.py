@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from redis.asyncio import Redis
 
+from cellrace_server.counts import Counts
 from cellrace_server.store.clock import RaceClock
 from cellrace_server.store.commits import Committer
 from cellrace_server.store.deals import DealStore
@@ -19,7 +20,7 @@ from cellrace_server.store.races import RaceStore
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """All that one node reads and writes."""
+    """All that one node reads and writes, and what it counts meanwhile."""
 
     link: Link
     races: RaceStore
@@ -30,11 +31,13 @@ class Store:
     nodes: NodeStore
     committer: Committer
     clock: RaceClock
+    counts: Counts
 
 
 async def open_store(redis: Redis, node: str) -> Store:
     """The store of a node, its functions loaded and its clock set. Raises StoreUnavailable."""
-    link = Link(redis)
+    counts = Counts()
+    link = Link(redis, counts)
     await link.load_library()
     clock = await RaceClock.open(redis.time)
     return Store(
@@ -45,6 +48,7 @@ async def open_store(redis: Redis, node: str) -> Store:
         DealStore(link),
         DueStore(link),
         NodeStore(link, node),
-        Committer(link, node, clock.now),
+        Committer(link, node, clock.now, counts),
         clock,
+        counts,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
@@ -10,6 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from cellrace_server.core.facts import Done, Tally
+from cellrace_server.counts import Counts
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Answer, Argument, Link
@@ -70,10 +72,13 @@ class Committer:
     when the last is answered.
     """
 
-    def __init__(self, link: Link, node: str, now: Callable[[], int]) -> None:
+    def __init__(self, link: Link, node: str, now: Callable[[], int], counts: Counts | None = None) -> None:
         self._link = link
         self._node = node
         self._now = now
+        self._counts = counts or Counts()
+        self.written_at = 0.0
+        """When the store answered for the last batch, by the monotonic clock."""
         self._waiting: deque[tuple[Commit, asyncio.Future[Outcome]]] = deque()
         self._wake = asyncio.Event()
 
@@ -102,6 +107,8 @@ class Committer:
         arguments: list[Argument] = [self._node, self._now()]
         for commit, _ in batch:
             arguments += _arguments(commit)
+        self._counts.batches.observe(len(batch))
+        called_at = time.monotonic()
         try:
             answers: Answer = await self._link.call(
                 "race_commit", [keys.race(commit.race) for commit, _ in batch], *arguments
@@ -111,6 +118,8 @@ class Committer:
                 if not future.done():
                     future.set_exception(error)
             return
+        self.written_at = time.monotonic()
+        self._counts.round_trips.observe(self.written_at - called_at)
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():
                 continue  # The session is gone; the moves are on record all the same.

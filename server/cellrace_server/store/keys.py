@@ -51,9 +51,19 @@ def player_ended(player_id: str) -> str:
     return player(player_id) + ":ended"
 
 
-def player_dealt(player_id: str, variant: str) -> str:
-    """Set: the numbers that a player has been dealt."""
-    return f"{player(player_id)}:dealt:{variant}"
+def player_deals(player_id: str, variant: str) -> str:
+    """Hash: number of a deal that a player has had -> the draw that reserved it."""
+    return f"{player(player_id)}:deals:{variant}"
+
+
+def pool(variant: str) -> str:
+    """Hash: number of a deal that is proved beyond the stock -> the packed moves of its proof."""
+    return f"pool:{{{variant}}}"
+
+
+def pool_wanted(variant: str) -> str:
+    """String, for a while after a draw had few numbers left: how many the pool should come to."""
+    return pool(variant) + ":wanted"
 
 
 def name(folded: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from cellrace_server.counts import Counts
 from cellrace_server.store.errors import StoreUnavailable
 
 Argument: TypeAlias = str | int | bytes
@@ -22,8 +23,9 @@ Answer: TypeAlias = Any
 class Link:
     """The way to the store: sends commands, calls functions, and remembers when that last failed."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, counts: Counts | None = None) -> None:
         self.redis = redis
+        self._counts = counts or Counts()
         self._failed_at = -math.inf
 
     @property
@@ -38,12 +40,22 @@ class Link:
             yield
         except (RedisError, OSError) as error:
             self._failed_at = time.monotonic()
+            self._counts.store_errors += 1
             raise StoreUnavailable(f"The store does not answer ({error}).") from error
 
     async def command(self, *words: Argument) -> Answer:
         """Send one command. Raises StoreUnavailable."""
         async with self.answering():
             return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+
+    async def commands(self, commands: Iterable[Sequence[Argument]]) -> list[Answer]:
+        """Send commands in one go, each repeatable by itself; a lost reply repeats them all. Raises StoreUnavailable."""
+        pipeline = self.redis.pipeline(transaction=False)
+        for words in commands:
+            pipeline.execute_command(*words)
+        async with self.answering():
+            answers: list[Answer] = await pipeline.execute()
+            return answers
 
     async def call(self, function: str, keys: Sequence[str], *arguments: Argument) -> Answer:
         """Call one function. Raises StoreUnavailable."""

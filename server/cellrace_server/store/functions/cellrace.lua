@@ -15,6 +15,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:hosts         set     the nodes that host somebody of the race
   due                     zset    race -> when to look at it, ms; early, never late
   player:{ID}             hash    the player's record; epoch, random, node name the connection that plays
+  player:{ID}:deals:GAME  hash    number of a deal that the player has had -> the draw that reserved it
 
 Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of tellings:
   {race, "fact", version, record}    {race, "moves", player, seq, home, moves, undos, at, {entry…}}
@@ -33,6 +34,8 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
   player_hello   player         random, node                                          {epoch, old node, old sid}
+  deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
+  deal_release   deals          number, draw                                          1 when this draw had it, else 0
 ]]
 
 local function tell(base, origin, telling)
@@ -291,6 +294,17 @@ local function player_hello(keys, args)
   return {epoch, before[3] or '', old_sid}
 end
 
+-- Who asks again, as redis-py does when a reply was lost, finds its own draw and is told so.
+local function deal_reserve(keys, args)
+  if redis.call('HSETNX', keys[1], args[1], args[2]) == 1 then return 1 end
+  return redis.call('HGET', keys[1], args[1]) == args[2] and 1 or 0
+end
+
+local function deal_release(keys, args)
+  if redis.call('HGET', keys[1], args[1]) ~= args[2] then return 0 end
+  return redis.call('HDEL', keys[1], args[1])
+end
+
 redis.register_function('race_create', race_create)
 redis.register_function('race_append', race_append)
 redis.register_function('race_commit', race_commit)
@@ -303,3 +317,5 @@ redis.register_function('race_compact', race_compact)
 redis.register_function('due_claim', due_claim)
 redis.register_function('due_settle', due_settle)
 redis.register_function('player_hello', player_hello)
+redis.register_function('deal_reserve', deal_reserve)
+redis.register_function('deal_release', deal_release)
