@@ -46,6 +46,11 @@ class Outbox:
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
 
+    @property
+    def slow(self) -> bool:
+        """Whether the client has not read for a while what was written."""
+        return self._slow_since is not None
+
     def send(self, frame: bytes) -> None:
         """Write an answer or a fact, after whatever news wait."""
         if self._closed:

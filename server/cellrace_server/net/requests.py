@@ -60,7 +60,7 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
     ok = _ok(session, request)
     match request:
         case Move():
-            await _move(session, request, services.store.clock.at(arrived))
+            await _move(session, request, arrived)
         case Ping():
             session.answer(Pong(re=request.id, now=services.store.clock.now()))
         case RaceCreate():
@@ -147,15 +147,15 @@ def _welcome(session: Session, request: Hello, admitted: Admitted, referees: lis
     )
 
 
-async def _move(session: Session, request: Move, arrival: int) -> None:
+async def _move(session: Session, request: Move, arrived: float) -> None:
     for _ in range(2):
         try:
             referee = session.races.get(request.race)
             if referee is not None:
-                await _play(session, referee, request, arrival)
+                await _play(session, referee, request, arrived)
             else:
                 async with session.services.rooms.hold(request.race) as held:
-                    await _play(session, held, request, arrival)
+                    await _play(session, held, request, arrived)
             return
         except Superseded:
             # Fenced: unless somebody else connected, the store was set back, and this connection may open anew.
@@ -164,12 +164,13 @@ async def _move(session: Session, request: Move, arrival: int) -> None:
     raise Superseded
 
 
-async def _play(session: Session, referee: Referee, request: Move, arrival: int) -> None:
+async def _play(session: Session, referee: Referee, request: Move, arrived: float) -> None:
     rooms = session.services.rooms
     version = referee.room.race.version
     assert session.mover is not None
     try:
-        await session.mover.play(referee, request, arrival, session.answer)
+        arrival = session.services.store.clock.at(arrived)
+        await session.mover.play(referee, request, arrival, session.answer, arrived)
     except LostTrack:
         rooms.lose(referee)
         raise

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from cellrace.codec import Codec
 from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
-from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, ServerAnswer, error_answer
+from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, RequestId, ServerAnswer, error_answer
 from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
@@ -86,6 +86,7 @@ class Session:
         self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
         self._too_fast: deque[float] = deque(maxlen=bounds.rate_limited_per_minute)
         self._measure = asyncio.Event()
+        self._counts = services.store.counts
         self.closing: CloseCode | None = None
 
     @property
@@ -93,8 +94,14 @@ class Session:
         """Whether the player is known: hello was said and accepted."""
         return bool(self.sid)
 
+    @property
+    def waiting(self) -> int:
+        """How many frames wait to be carried out."""
+        return len(self._inbox)
+
     async def run(self) -> None:
         """Carry out what comes, until the connection ends."""
+        self._counts.connections[self.codec.subprotocol] += 1
         self._connection.hand_over(self._receive)
         hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
         tasks = [
@@ -106,7 +113,8 @@ class Session:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
             hello.cancel()
-            self.close(CloseCode.LOST_TRACK)
+            self._note_end()
+            self._stop(CloseCode.LOST_TRACK)
             for task in tasks:
                 task.cancel()
             self._depart()
@@ -117,10 +125,21 @@ class Session:
     def close(self, code: CloseCode) -> None:
         """End the connection; nothing more of it is carried out."""
         if self.closing is None:
+            self._counts.closes[code] += 1
+            self._stop(code)
+
+    def _stop(self, code: CloseCode) -> None:
+        if self.closing is None:
             self.closing = code
             self.outbox.close()
             self._inbox.clear()
             self._news.set()
+
+    def _note_end(self) -> None:
+        """Count a close that the library below has decided on: a frame that was too large, or none at all."""
+        sent = self._connection.protocol.close_sent
+        if self.closing is None and sent is not None and not self._connection.protocol.close_rcvd_then_sent:
+            self._counts.closes[sent.code] += 1
 
     def measure(self) -> None:
         """Measure the round trip now."""
@@ -188,17 +207,19 @@ class Session:
             request = self.codec.decode_payload(frame.payload, frame.text)
         except BadMessage as bad:
             self._bucket.drain(self.services.bounds.bad_frame_cost - 1, frame.at)
-            self.answer(error_answer(bad))
+            self._refuse(bad)
             return
+        self._counts.requests[type(request)] += 1
         try:
             if frame.retry_after:
                 raise Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after)
             await self.services.carry_out(self, request, frame.at)
         except StoreError as error:
-            log.warning("the outcome of a request is unknown", player=self.player.id, reason=str(error))
-            self.answer(error_answer(Refused(ErrorCode.RETRY_LATER, retry_after=RETRY_AFTER), request.id))
+            # Not a warning: the chores say once that the store is in trouble, for however many requests.
+            log.debug("the outcome of a request is unknown", player=self.player.id, reason=str(error))
+            self._refuse(Refused(ErrorCode.RETRY_LATER, retry_after=RETRY_AFTER), request.id)
         except CellraceError as refused:
-            self.answer(error_answer(refused, request.id))
+            self._refuse(refused, request.id)
             self._close_after(refused)
         except LostTrack:
             self.close(CloseCode.LOST_TRACK)
@@ -208,7 +229,11 @@ class Session:
             self.close(CloseCode.LOST_TRACK)
         except Exception:  # The edge: a mistake of ours costs one request, not the node.
             log.exception("a request failed", player=self.player.id, request=type(request).__name__)
-            self.answer(error_answer(Refused(ErrorCode.INTERNAL), request.id))
+            self._refuse(Refused(ErrorCode.INTERNAL), request.id)
+
+    def _refuse(self, refused: CellraceError, re: RequestId | None = None) -> None:
+        self._counts.refusals[refused.code] += 1
+        self.answer(error_answer(refused, re))
 
     def _close_after(self, refused: CellraceError) -> None:
         match refused.code:
