@@ -13,6 +13,7 @@ from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
 from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stamped
 from cellrace_server.core.presence import FIRST_CONTACT, judges
 from cellrace_server.core.race import Race, all_ready, apply, deadline, starters
+from cellrace_server.results import record_end
 from cellrace_server.room import Room
 from cellrace_server.store import Store
 from cellrace_server.store.deals import new_secret
@@ -189,13 +190,9 @@ class Referee:
         return began
 
     async def finish(self) -> None:
-        """The effects of an end, each without harm when repeated; then the race is due no more (NODES, 19, 26)."""
-        race = self.room.race
-        players = [entrant.player.id for entrant in race.entrants]
-        await self._store.lists.end(race)
-        await self._store.players.race_ended(players, race.id, race.created_at)
-        await self._store.races.compact(race.id)
-        await self._store.due.forget(race.id)
+        """The effects of an end; until all are done the race stays due (NODES, 19). Raises StoreUnavailable."""
+        await record_end(self._store, self.room.race)
+        await self._store.due.forget(self.room.id)
 
     async def _expect(self, race: Race, facts: Sequence[Fact], now: int) -> None:
         """Make sure that the race is looked at in time after these facts, before they are on record."""

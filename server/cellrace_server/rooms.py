@@ -168,10 +168,10 @@ class Rooms:
             self._tasks.spawn(self._wake(holding, referee), "wake a race")
 
     async def _wake(self, holding: _Holding, referee: Referee) -> None:
-        pause = SHORTEST_PAUSE
+        pause = 0.0
         try:
-            if not await referee.wake() and referee.room.released:
-                pause = RETRY
+            if not await referee.wake():
+                pause = RETRY if referee.room.released else SHORTEST_PAUSE
         except StoreUnavailable as error:
             log.warning("a race could not be woken", race=referee.room.id, reason=str(error))
             pause = RETRY

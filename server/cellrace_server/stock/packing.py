@@ -68,7 +68,7 @@ def write_stock(proofs: Mapping[int, Sequence[str]]) -> bytes:
     """The file of deals, each with the moves that a player sends."""
     numbers = sorted(proofs)
     places = [0]
-    codes = b""
+    codes = bytearray()
     for number in numbers:
         codes += pack_moves(proofs[number])
         places.append(len(codes) // 2)

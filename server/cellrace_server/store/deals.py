@@ -1,18 +1,35 @@
-"""Draws the deals that races are run on: proved to be winnable, and new to everyone who races."""
+"""Draws the deals that races are run on: proved to be winnable, and new to everyone who races.
+
+A number is drawn from the stock and the pool together, each that is left as likely as any other, and reserved in the
+history of each player under the name of the draw. So a reservation can be repeated when its answer was lost, only its
+own draw can release it, and of two draws for the same players one gets a number and the other takes the next.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from cellrace.deals import PROVED_RANGES
-from cellrace_server.stock import load_stock
+from cellrace_server.stock import Stock, load_stock
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.pool import PoolStore
 from cellrace_server.store.races import Secret
 
 CANDIDATES = 64
-"""How many numbers of a proved range are looked at before a draw gives up."""
+"""How many numbers are looked at before the whole histories are read."""
+PLENTY = 500
+"""With so many numbers left by the look of the candidates, they are enough to draw from."""
+FLOOR = 100
+"""With fewer numbers left the pool is short for these players."""
+REFILL = 200
+"""How many numbers such players should have left once the pool has grown."""
+LAST_LOOK = 0.3
+"""Seconds before a draw gives up: whoever drew the last number at the same time begins with it, or lets it go."""
+
+_DRAW_NAME = 12
+_RANDOM = secrets.SystemRandom()
 
 
 class DealStore:
@@ -20,33 +37,79 @@ class DealStore:
 
     def __init__(self, link: Link) -> None:
         self._link = link
+        self.pool = PoolStore(link)
 
-    async def draw(self, variant: str, players: Sequence[str]) -> Secret | None:
+    async def draw(self, variant: str, players: Iterable[str]) -> Secret | None:
         """A number that none of the players has had, now reserved for them, with a new salt; None if none is left.
 
-        A number reserved for a race that is then begun by another node stays reserved: nobody misses one of many.
+        Whoever knows that a race was not begun with it should `release` it. Raises StoreUnavailable: a number that was
+        being reserved then may stay so, which costs its players one of many.
         """
-        numbers = _shuffled_numbers(variant)
+        # In one order, for the first player decides between draws at the same time.
+        ordered = sorted(set(players))
+        stock, salt = load_stock(variant), secrets.token_hex(16)
+        number = await self._draw_of_few(stock, ordered, salt)
+        if number is None:
+            number = await self._draw_of_all(stock, ordered, salt)
+        if number is None:
+            await asyncio.sleep(LAST_LOOK)
+            number = await self._draw_of_all(stock, ordered, salt)
+        return None if number is None else Secret(number, salt)
+
+    async def release(self, variant: str, players: Iterable[str], drawn: Secret) -> None:
+        """Let a number go that no race was begun with. Raises StoreUnavailable."""
+        await self._each("deal_release", variant, players, drawn.deal, drawn.salt)
+
+    async def note(self, variant: str, players: Iterable[str], chosen: Secret) -> None:
+        """Remember that players get a number which was not drawn for them. Raises StoreUnavailable."""
+        await self._each("deal_reserve", variant, players, chosen.deal, chosen.salt)
+
+    async def _draw_of_few(self, stock: Stock, players: Sequence[str], salt: str) -> int | None:
+        """Among a few candidates, if enough of them are new to all to say that there are plenty."""
+        variant = stock.variant.id
+        size, pooled = await self.pool.some(variant, CANDIDATES)
+        whole = len(stock.numbers) + size
+        numbers = _picked(stock.numbers, pooled, size, CANDIDATES)
+        looked = len(numbers)
+        if not looked:
+            return None
+        histories = await self._link.commands(
+            ("HMGET", keys.player_deals(player, variant), *numbers) for player in players
+        )
+        left = [number for number, *had in zip(numbers, *histories, strict=True) if all(draw is None for draw in had)]
+        if len(left) * whole < PLENTY * looked:
+            return None
+        return await self._reserve_one(variant, players, left, salt)
+
+    async def _draw_of_all(self, stock: Stock, players: Sequence[str], salt: str) -> int | None:
+        """Among all numbers; says so when they run short."""
+        variant = stock.variant.id
+        had: set[int] = set()
         for player in players:
-            had: Answer = await self._link.command("SMISMEMBER", keys.player_dealt(player, variant), *numbers)
-            numbers = [number for number, seen in zip(numbers, had, strict=True) if not seen]
-            if not numbers:
-                return None
+            # One after the other, so that others get their turn between histories that may be long.
+            history: Answer = await self._link.command("HKEYS", keys.player_deals(player, variant))
+            had.update(map(int, history))
+        pool = await self.pool.numbers(variant)
+        stocked, pooled = stock.without(had), [number for number in pool if number not in had]
+        left = len(stocked) + len(pooled)
+        if left < FLOOR:
+            await self.pool.want(variant, len(pool) + REFILL - left)
+        _RANDOM.shuffle(pooled)
+        return await self._reserve_one(variant, players, _picked(stocked, pooled, len(pooled), CANDIDATES), salt)
+
+    async def _reserve_one(self, variant: str, players: Sequence[str], numbers: Iterable[int], salt: str) -> int | None:
+        """The first of the numbers that can be reserved for all."""
         for number in numbers:
-            if await self._reserve(variant, players, number):
-                return new_secret(number)
+            if all(await self._each("deal_reserve", variant, players[:1], number, salt)):
+                if all(await self._each("deal_reserve", variant, players[1:], number, salt)):
+                    return number
+                await self._each("deal_release", variant, players, number, salt)
         return None
 
-    async def _reserve(self, variant: str, players: Sequence[str], number: int) -> bool:
-        reserved: list[str] = []
-        for player in players:
-            key = keys.player_dealt(player, variant)
-            if not await self._link.command("SADD", key, number):
-                for taken in reserved:
-                    await self._link.command("SREM", taken, number)
-                return False
-            reserved.append(key)
-        return True
+    async def _each(self, function: str, variant: str, players: Iterable[str], number: int, salt: str) -> list[Answer]:
+        return await self._link.commands(
+            ("FCALL", function, 1, keys.player_deals(player, variant), number, salt[:_DRAW_NAME]) for player in players
+        )
 
 
 def new_secret(deal: int) -> Secret:
@@ -54,11 +117,11 @@ def new_secret(deal: int) -> Secret:
     return Secret(deal, secrets.token_hex(16))
 
 
-def _shuffled_numbers(variant: str) -> list[int]:
-    source = secrets.SystemRandom()
-    if (proved := PROVED_RANGES.get(variant)) is not None:
-        drawn = (source.randint(1, proved.last) for _ in range(CANDIDATES))
-        return [number for number in dict.fromkeys(drawn) if number not in proved.lost]
-    numbers = list(load_stock(variant).numbers)
-    source.shuffle(numbers)
+def _picked(stocked: Sequence[int], pooled: Sequence[int], size: int, count: int) -> list[int]:
+    """So many numbers of the stock and a pool of that size, at random; `pooled` are some of the pool, at random."""
+    whole = len(stocked) + size
+    places = _RANDOM.sample(range(whole), min(count, whole))
+    numbers = [stocked[place] for place in places if place < len(stocked)]
+    numbers += pooled[: len(places) - len(numbers)]
+    _RANDOM.shuffle(numbers)
     return numbers
