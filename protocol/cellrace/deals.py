@@ -15,18 +15,6 @@ UNWINNABLE_FREECELL_DEALS: frozenset[int] = frozenset((11982, 146692, 186216, 45
 
 
 @dataclass(frozen=True, slots=True)
-class ProvedRange:
-    """The numbers from 1 to `last` can all be won but for those that are `lost`."""
-
-    last: int
-    lost: frozenset[int]
-
-
-PROVED_RANGES: dict[str, ProvedRange] = {"freecell": ProvedRange(1_000_000, UNWINNABLE_FREECELL_DEALS)}
-"""The games of which every number up to a point is known to be winnable or not."""
-
-
-@dataclass(frozen=True, slots=True)
 class Layout:
     """Cards as dealt: columns from the buried end to the exposed one, cells with NO_CARD where empty, the reserve."""
 

@@ -11,7 +11,7 @@ game with a reserve each proof lays it on columns 1, 2, 3, so that both settings
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -52,7 +52,7 @@ class NumbersWithout(Sequence[int]):
             raise IndexError(place)
         return place + 1 + bisect_right(self._places, place)
 
-    def without(self, more: Set[int]) -> NumbersWithout:
+    def without(self, more: Iterable[int]) -> NumbersWithout:
         """The sequence without some more of its numbers."""
         return NumbersWithout(self._last, frozenset(self._without) | {n for n in more if 1 <= n <= self._last})
 
@@ -79,7 +79,7 @@ class Stock:
             return None
         return whole_proof(self.variant, number, self.packed.moves(bisect_left(self.numbers, number)))
 
-    def without(self, had: Set[int]) -> Sequence[int]:
+    def without(self, had: frozenset[int]) -> Sequence[int]:
         """The numbers that are left when some are taken away."""
         if isinstance(self.numbers, NumbersWithout):
             return self.numbers.without(had)

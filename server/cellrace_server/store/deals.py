@@ -84,11 +84,12 @@ class DealStore:
     async def _draw_of_all(self, stock: Stock, players: Sequence[str], salt: str) -> int | None:
         """Among all numbers; says so when they run short."""
         variant = stock.variant.id
-        had: set[int] = set()
+        seen: set[int] = set()
         for player in players:
             # One after the other, so that others get their turn between histories that may be long.
             history: Answer = await self._link.command("HKEYS", keys.player_deals(player, variant))
-            had.update(map(int, history))
+            seen.update(map(int, history))
+        had = frozenset(seen)
         pool = await self.pool.numbers(variant)
         stocked, pooled = stock.without(had), [number for number in pool if number not in had]
         left = len(stocked) + len(pooled)

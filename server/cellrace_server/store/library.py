@@ -49,7 +49,7 @@ class Link:
             return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
 
     async def commands(self, commands: Iterable[Sequence[Argument]]) -> list[Answer]:
-        """Send commands in one go, each repeatable by itself; a lost reply repeats them all. Raises StoreUnavailable."""
+        """Send repeatable commands in one go; a lost reply repeats them all. Raises StoreUnavailable."""
         pipeline = self.redis.pipeline(transaction=False)
         for words in commands:
             pipeline.execute_command(*words)
