@@ -275,7 +275,7 @@ def _settled(race: Race, facts: list[Fact], now: int) -> list[Fact]:
         case RaceState.COUNTDOWN:
             return [*facts, Cancelled(CancelReason.ALL_FORFEITED)] if all(e.done for e in after.entrants) else facts
         case RaceState.RUNNING:
-            # Not together with the last done fact: what depends on the standings, as ratings, needs them on record first.
+            # Not together with the last done fact: what rests on the standings, as ratings, needs it on record first.
             return [Over(standings(after))] if not facts and all(e.done for e in after.entrants) else facts
         case RaceState.OVER | RaceState.CANCELLED:
             return facts
