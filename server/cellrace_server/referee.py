@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Collection, Sequence
 from uuid import uuid4
 
 from cellrace.errors import Refused
@@ -26,6 +27,10 @@ LONGEST_WAIT = 15_000
 """After how long a race is looked at in any case, since an absence may have begun with a node's death, ms."""
 
 BuildCommand = Callable[[], Command]
+
+
+class _OthersReady(Exception):
+    """Somebody became ready who may have had the deal that was drawn meanwhile."""
 
 
 class Referee:
@@ -161,33 +166,57 @@ class Referee:
     async def _begin(self, build: Callable[[Secret], Command], answer: Callable[[], None] | None = None) -> bool:
         """Draw a deal for those who are ready and begin with it; or, if there is none, say so."""
         race = self.room.race
-        settings = race.settings
-        if settings.deal is not None:
-            secret: Secret | None = new_secret(settings.deal)
-        else:
-            secret = await self._store.deals.draw(settings.variant, [player.id for player in starters(race)])
-            found = self._store.counts.no_deal if secret is None else self._store.counts.drawn
-            found[settings.variant] += 1
-        if secret is None:
-            stamped = await self._carry_out(Delay)
-        else:
-            chosen = secret
-            try:
-                stamped = await self._carry_out(lambda: build(chosen), chosen)
-            except Refused:
-                if answer is not None:
-                    raise
-                return False  # Another node has begun it.
+        players = frozenset(player.id for player in starters(race))
+        secret = await self._secret_for(race, players)
+
+        def begin() -> Command:
+            if secret is None:
+                return Delay()
+            if not players.issuperset(player.id for player in starters(self.room.race)):
+                raise _OthersReady
+            return build(secret)
+
+        try:
+            stamped = await self._carry_out(begin, secret)
+        except _OthersReady:
+            await self._let_go(race, players, secret)
+            return await self._begin(build, answer)
+        except Refused:
+            await self._let_go(race, players, secret)
+            if answer is not None:
+                raise
+            return False  # Another node has begun it.
+        if not stamped:
+            await self._let_go(race, players, secret)
         self.tell(stamped, answer)
         began = self.room.race.start_at is not None
         if secret is None:
             self.room.delayed()
         elif began and self.room.secret is None:
-            mine = self.room.race.commitment == secret.commitment(settings.variant)
+            mine = self.room.race.commitment == secret.commitment(race.settings.variant)
             known = secret if mine else await self._store.races.secret(race.id)
             if known is not None:
                 self.room.learn_secret(known)
         return began
+
+    async def _secret_for(self, race: Race, players: Collection[str]) -> Secret | None:
+        """The deal that was chosen, else one that is drawn; in either case nobody of these is dealt it again."""
+        variant = race.settings.variant
+        if race.settings.deal is not None:
+            chosen = new_secret(race.settings.deal)
+            await self._store.deals.note(variant, players, chosen)
+            return chosen
+        secret = await self._store.deals.draw(variant, players)
+        found = self._store.counts.no_deal if secret is None else self._store.counts.drawn
+        found[variant] += 1
+        return secret
+
+    async def _let_go(self, race: Race, players: Collection[str], secret: Secret | None) -> None:
+        """Let go of a deal that was drawn and, as is known for certain, not begun with."""
+        if secret is not None and race.settings.deal is None:
+            # A number that stays reserved costs its players one of many, and is no reason to refuse them anything.
+            with contextlib.suppress(StoreUnavailable):
+                await self._store.deals.release(race.settings.variant, players, secret)
 
     async def finish(self) -> None:
         """The effects of an end; until all are done the race stays due (NODES, 19). Raises StoreUnavailable."""
