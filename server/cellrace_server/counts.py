@@ -70,8 +70,6 @@ class Counts:
         self.due = 0
         """Races that the sweeps found due."""
         self.store_errors = 0
-        self.resubscriptions = 0
-        """How often the node's subscription was lost."""
 
     def add_move(self, entries: int, read: float, judged: float, committed: float, answered: float) -> None:
         """Count a message of moves that is on record, with the monotonic times of its stages."""

@@ -173,7 +173,7 @@ class Rooms:
             if not await referee.wake():
                 pause = RETRY if referee.room.released else SHORTEST_PAUSE
         except StoreUnavailable as error:
-            log.warning("a race could not be woken", race=referee.room.id, reason=str(error))
+            log.debug("a race could not be woken", race=referee.room.id, reason=str(error))
             pause = RETRY
         except LostTrack:
             self.lose(referee)
@@ -187,7 +187,7 @@ class Rooms:
             await referee.finish()
         except StoreUnavailable as error:
             # The race is still due: the next sweep of any node does it.
-            log.warning("the effects of an end are left to the sweep", race=race.id, reason=str(error))
+            log.debug("the effects of an end are left to the sweep", race=race.id, reason=str(error))
 
     def hear(self, telling: FactTold | MovesTold | PresenceTold) -> None:
         """Take in what another node has written; on a gap the record is read."""

@@ -79,15 +79,22 @@ class Upkeep:
             version, seqs = await self._store.races.progress(room.id)
             behind = any(seq > room.tally(player).seq for player, seq in seqs.items())
             if version > room.race.version or behind:
-                log.info("a race held here was behind", race=room.id)
+                log.debug("a race held here was behind", race=room.id)
                 self._rooms.doubt(referee)
 
 
 async def repeat(pause: float, trouble: str, chore: Callable[[], Awaitable[None]]) -> None:
     """Do a chore every `pause` seconds, until cancelled; the store's trouble is told and waited out."""
+    failing = False
     while True:
         try:
             await chore()
         except StoreUnavailable as error:
-            log.warning(trouble, reason=str(error))
+            # Once for each trouble, however long it lasts.
+            (log.debug if failing else log.warning)(trouble, reason=str(error))
+            failing = True
+        else:
+            if failing:
+                log.warning("the store answers again", after=trouble)
+            failing = False
         await asyncio.sleep(pause)

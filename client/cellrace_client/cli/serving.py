@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, get_args
 
 import click
-import structlog
 from msgspec import convert
 from msgspec.structs import fields
 
 from cellrace.errors import CellraceError
 from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config
+from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.workers import is_worker, serve_workers, worker_port
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
-
-LEVELS = ("debug", "info", "warning", "error")
 
 
 def _bound_options(command: Decorated) -> Decorated:
@@ -99,25 +96,3 @@ def serve(
         raise click.ClickException(
             f"Cannot listen on {host}:{port} ({error.strerror or error}). Choose another with --host and --port."
         ) from error
-
-
-def configure_logs(level: str) -> None:
-    """Structured lines on stderr: for people on a terminal, as JSON elsewhere."""
-    numeric = logging.getLevelNamesMapping()[level.upper()]
-    logging.basicConfig(level=max(numeric, logging.WARNING), stream=sys.stderr, format="%(levelname)s %(message)s")
-    logging.getLogger("websockets").setLevel(logging.CRITICAL)
-    terminal = sys.stderr.isatty()
-    renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if terminal else structlog.processors.JSONRenderer()
-    )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(numeric),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )

@@ -72,6 +72,9 @@ class Hearing:
         self._hear = hear
         self._catch_up = catch_up
         self._heard_at = float("-inf")
+        self._subscribed = True
+        self.losses = 0
+        """How often the subscription was lost."""
 
     @property
     def silence(self) -> float:
@@ -89,7 +92,12 @@ class Hearing:
             try:
                 await self._listen()
             except (RedisError, OSError, TimeoutError) as error:
-                log.warning("the subscription is lost and built anew", reason=str(error) or type(error).__name__)
+                # Once for each loss, however many attempts it takes until there is a subscription again.
+                (log.warning if self._subscribed else log.debug)(
+                    "the subscription is lost and built anew", reason=str(error) or type(error).__name__
+                )
+                self.losses += self._subscribed
+                self._subscribed = False
             await asyncio.sleep(0.2)
 
     async def echo(self) -> None:
@@ -111,6 +119,7 @@ class Hearing:
                     continue
                 match message["type"]:
                     case "subscribe":
+                        self._subscribed = True
                         # Whatever was published while nobody listened is in the log: read it now.
                         self._catch_up()
                     case "message":
