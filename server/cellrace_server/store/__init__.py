@@ -38,7 +38,7 @@ async def open_store(redis: Redis, node: str) -> Store:
     """The store of a node, its functions loaded and its clock set. Raises StoreUnavailable."""
     counts = Counts()
     link = Link(redis, counts)
-    await link.load_library()
+    await link.load_libraries()
     clock = await RaceClock.open(redis.time)
     return Store(
         link,

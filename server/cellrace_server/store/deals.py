@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from cellrace_server.stock import Stock, load_stock
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.library import Answer, Link, versioned
 from cellrace_server.store.pool import PoolStore
 from cellrace_server.store.races import Secret
 
@@ -109,7 +109,8 @@ class DealStore:
 
     async def _each(self, function: str, variant: str, players: Iterable[str], number: int, salt: str) -> list[Answer]:
         return await self._link.commands(
-            ("FCALL", function, 1, keys.player_deals(player, variant), number, salt[:_DRAW_NAME]) for player in players
+            ("FCALL", versioned(function), 1, keys.player_deals(player, variant), number, salt[:_DRAW_NAME])
+            for player in players
         )
 
 

@@ -7,25 +7,38 @@ import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
-from typing import Any, TypeAlias
 
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError, ResponseError
 
 from cellrace_server.counts import Counts
-from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.errors import StoreUnavailable, StoreUnreplicated
+from cellrace_server.store.replicas import Answer, Argument, Replicas
 
-Argument: TypeAlias = str | int | bytes
-Answer: TypeAlias = Any
-"""What a function answers: nested lists of bytes and integers, in the shape that the table in the Lua file gives."""
+__all__ = ["Answer", "Argument", "Link"]
+
+READ = frozenset(
+    """EXISTS FCALL_RO GET HEXISTS HGET HGETALL HKEYS HLEN HMGET HRANDFIELD HSCAN INFO LINDEX LLEN LRANGE PING PUBLISH
+    PUBSUB SCARD SISMEMBER SMEMBERS SMISMEMBER STRLEN TIME TTL ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE
+    ZREVRANGEBYSCORE ZSCORE""".split()
+)
+"""Commands that leave nothing to lose; any other waits for the replicas."""
+READING_FUNCTIONS = frozenset({"race_head"})
+"""Functions that are registered with the flag `no-writes`."""
+FLEETING_FUNCTIONS = frozenset({"due_claim", "due_settle", "race_unhost"})
+"""Functions whose write may be lost with its server: the next sweep, or the next reader, does the same again."""
 
 
 class Link:
-    """The way to the store: sends commands, calls functions, and remembers when that last failed."""
+    """The way to the store: sends commands, calls functions, and remembers when that last failed.
 
-    def __init__(self, redis: Redis, counts: Counts | None = None) -> None:
+    Each write waits for the store's replicas, where it has any; `race_load` too, for a node answers from it.
+    """
+
+    def __init__(self, redis: Redis, counts: Counts | None = None, replicas: Replicas | None = None) -> None:
         self.redis = redis
         self._counts = counts or Counts()
+        self._replicas = replicas or Replicas()
         self._failed_at = -math.inf
 
     @property
@@ -33,44 +46,62 @@ class Link:
         """How long ago the store last failed to answer; infinite if it never did."""
         return time.monotonic() - self._failed_at
 
+    @property
+    def replicas(self) -> Replicas:
+        """What is known of the store's replicas."""
+        return self._replicas
+
     @asynccontextmanager
     async def answering(self) -> AsyncIterator[None]:
         """Turns any failure of the store into StoreUnavailable: whether a write took place is then unknown."""
         try:
             yield
-        except (RedisError, OSError) as error:
+        except (RedisError, OSError, StoreUnreplicated) as error:
             self._failed_at = time.monotonic()
             self._counts.store_errors += 1
+            if isinstance(error, StoreUnreplicated):
+                raise
+            if isinstance(error, ReadOnlyError):
+                # The name leads to another server by now; connections that are kept would stay with this one.
+                await self.redis.connection_pool.disconnect(inuse_connections=False)
             raise StoreUnavailable(f"The store does not answer ({error}).") from error
 
-    async def command(self, *words: Argument) -> Answer:
-        """Send one command. Raises StoreUnavailable."""
-        async with self.answering():
-            return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+    async def command(self, *words: Argument, lasting: bool = True) -> Answer:
+        """Send one command; what is not `lasting` may be lost with its server, and waits for no replica.
 
-    async def commands(self, commands: Iterable[Sequence[Argument]]) -> list[Answer]:
-        """Send repeatable commands in one go; a lost reply repeats them all. Raises StoreUnavailable."""
-        pipeline = self.redis.pipeline(transaction=False)
-        for words in commands:
-            pipeline.execute_command(*words)
-        async with self.answering():
-            answers: list[Answer] = await pipeline.execute()
-            return answers
+        Raises StoreUnavailable.
+        """
+        return (await self._send([words], lasting))[0]
+
+    async def commands(self, commands: Iterable[Sequence[Argument]], *, lasting: bool = True) -> list[Answer]:
+        """Send commands in one go, each repeatable by itself; a lost reply repeats them all. Raises StoreUnavailable."""
+        sent = list(commands)
+        return await self._send(sent, lasting) if sent else []
 
     async def call(self, function: str, keys: Sequence[str], *arguments: Argument) -> Answer:
         """Call one function. Raises StoreUnavailable."""
         return await self.command("FCALL", function, len(keys), *keys, *arguments)
 
-    async def batch(self, commands: Sequence[Sequence[Argument]]) -> list[Answer]:
-        """Send many commands that only read, in one round trip. Raises StoreUnavailable."""
-        async with self.answering():
-            pipeline = self.redis.pipeline(transaction=False)
-            for words in commands:
-                pipeline.execute_command(*words)
-            return await pipeline.execute()
-
     async def load_library(self) -> None:
         """Load the functions into the store, over those of the same version."""
         text = (files(__package__) / "functions" / "cellrace.lua").read_text(encoding="utf-8")
+        await self.command("FUNCTION LOAD", "REPLACE", text)
+
+    async def _send(self, commands: Sequence[Sequence[Argument]], lasting: bool) -> list[Answer]:
+        lasting = lasting and any(map(_lasts, commands))
         async with self.answering():
-            await self.redis.function_load(text, replace=True)
+            try:
+                return await self._replicas.send(self.redis, commands, lasting=lasting)
+            except ResponseError as error:
+                if not str(error).startswith("Function not found"):
+                    raise
+        # A failover to a server that had not read them yet, or somebody has emptied the store.
+        await self.load_library()
+        async with self.answering():
+            return await self._replicas.send(self.redis, commands, lasting=lasting)
+
+
+def _lasts(words: Sequence[Argument]) -> bool:
+    if words[0] == "FCALL":
+        return words[1] not in READING_FUNCTIONS and words[1] not in FLEETING_FUNCTIONS
+    return words[0] not in READ

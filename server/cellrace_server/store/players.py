@@ -102,7 +102,7 @@ class PlayerStore:
 
     async def current_sids(self, player_ids: Sequence[str]) -> list[str]:
         """The sids of several players' newest connections."""
-        answers = await self._link.batch([("HMGET", keys.player(p), "epoch", "random") for p in player_ids])
+        answers = await self._link.commands([("HMGET", keys.player(p), "epoch", "random") for p in player_ids])
         return [_sid(epoch, random) for epoch, random in answers]
 
     async def races(self, player_id: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-#!lua name=cellrace_1
+#!lua name=cellrace_@VERSION@
 --[[
 The one function library of cellrace: each function is one verb, checks first and writes last, and is safe to repeat.
 Each call touches one slot. KEYS[i] is always the first key of its slot; the others are derived from it:
@@ -305,17 +305,24 @@ local function deal_release(keys, args)
   return redis.call('HDEL', keys[1], args[1])
 end
 
-redis.register_function('race_create', race_create)
-redis.register_function('race_append', race_append)
-redis.register_function('race_commit', race_commit)
-redis.register_function('race_open', race_open)
-redis.register_function('race_gone', race_gone)
-redis.register_function('race_load', race_load)
-redis.register_function('race_head', race_head)
-redis.register_function('race_unhost', race_unhost)
-redis.register_function('race_compact', race_compact)
-redis.register_function('due_claim', due_claim)
-redis.register_function('due_settle', due_settle)
-redis.register_function('player_hello', player_hello)
-redis.register_function('deal_reserve', deal_reserve)
-redis.register_function('deal_release', deal_release)
+-- Each name carries the version, so that two versions can serve old and new nodes side by side (NODES, 18).
+local reads = {race_head = race_head}
+local writes = {
+  race_create = race_create,
+  race_append = race_append,
+  race_commit = race_commit,
+  race_open = race_open,
+  race_gone = race_gone,
+  race_load = race_load,
+  race_unhost = race_unhost,
+  race_compact = race_compact,
+  due_claim = due_claim,
+  due_settle = due_settle,
+  player_hello = player_hello,
+  deal_reserve = deal_reserve,
+  deal_release = deal_release,
+}
+for name, body in pairs(reads) do
+  redis.register_function{function_name = name .. '_@VERSION@', callback = body, flags = {'no-writes'}}
+end
+for name, body in pairs(writes) do redis.register_function(name .. '_@VERSION@', body) end
