@@ -15,7 +15,10 @@ from cellrace_server.counts import Counts
 from cellrace_server.store.errors import StoreUnavailable, StoreUnreplicated
 from cellrace_server.store.replicas import Answer, Argument, Replicas
 
-__all__ = ["Answer", "Argument", "Link"]
+__all__ = ["Answer", "Argument", "Link", "versioned"]
+
+VERSION = "1"
+"""The version of the functions; raised with each change that a node of the version before could not live with."""
 
 READ = frozenset(
     """EXISTS FCALL_RO GET HEXISTS HGET HGETALL HKEYS HLEN HMGET HRANDFIELD HSCAN INFO LINDEX LLEN LRANGE PING PUBLISH
@@ -27,6 +30,11 @@ READING_FUNCTIONS = frozenset({"race_head"})
 """Functions that are registered with the flag `no-writes`."""
 FLEETING_FUNCTIONS = frozenset({"due_claim", "due_settle", "race_unhost"})
 """Functions whose write may be lost with its server: the next sweep, or the next reader, does the same again."""
+
+
+def versioned(function: str) -> str:
+    """The name under which a function of this version is called."""
+    return f"{function}_{VERSION}"
 
 
 class Link:
@@ -80,12 +88,14 @@ class Link:
 
     async def call(self, function: str, keys: Sequence[str], *arguments: Argument) -> Answer:
         """Call one function. Raises StoreUnavailable."""
-        return await self.command("FCALL", function, len(keys), *keys, *arguments)
+        return await self.command("FCALL", versioned(function), len(keys), *keys, *arguments)
 
-    async def load_library(self) -> None:
-        """Load the functions into the store, over those of the same version."""
-        text = (files(__package__) / "functions" / "cellrace.lua").read_text(encoding="utf-8")
-        await self.command("FUNCTION LOAD", "REPLACE", text)
+    async def load_libraries(self) -> None:
+        """Load the functions into the store, over those of the same version and beside those of others (NODES, 18)."""
+        for source in sorted((files(__package__) / "functions").iterdir(), key=lambda source: source.name):
+            if source.name.endswith(".lua"):
+                text = source.read_text(encoding="utf-8").replace("@VERSION@", VERSION)
+                await self.command("FUNCTION LOAD", "REPLACE", text)
 
     async def _send(self, commands: Sequence[Sequence[Argument]], lasting: bool) -> list[Answer]:
         lasting = lasting and any(map(_lasts, commands))
@@ -96,12 +106,13 @@ class Link:
                 if not str(error).startswith("Function not found"):
                     raise
         # A failover to a server that had not read them yet, or somebody has emptied the store.
-        await self.load_library()
+        await self.load_libraries()
         async with self.answering():
             return await self._replicas.send(self.redis, commands, lasting=lasting)
 
 
 def _lasts(words: Sequence[Argument]) -> bool:
     if words[0] == "FCALL":
-        return words[1] not in READING_FUNCTIONS and words[1] not in FLEETING_FUNCTIONS
+        function = str(words[1]).removesuffix(f"_{VERSION}")
+        return function not in READING_FUNCTIONS and function not in FLEETING_FUNCTIONS
     return words[0] not in READ
