@@ -42,7 +42,8 @@ class PoolStore:
 
     async def add(self, variant: str, number: int, packed: bytes) -> bool:
         """Keep a proved number with its packed moves; False when it was there. Raises StoreUnavailable."""
-        return bool(await self._link.command("HSETNX", keys.pool(variant), number, packed))
+        # Lost with its server it is one proof fewer, and nobody waits for it.
+        return bool(await self._link.command("HSETNX", keys.pool(variant), number, packed, lasting=False))
 
     async def proof(self, variant: str, number: int) -> tuple[str, ...] | None:
         """Moves that win a deal of the pool in a game without autoplay, as of the stock; None if it is not in it."""
@@ -62,7 +63,7 @@ class PoolStore:
 
     async def want(self, variant: str, size: int) -> None:
         """Say that players have few numbers left until the pool has come to a size. Raises StoreUnavailable."""
-        await self._link.command("SET", keys.pool_wanted(variant), size, "PX", WANTED)
+        await self._link.command("SET", keys.pool_wanted(variant), size, "PX", WANTED, lasting=False)
 
     async def levels(self, variants: Sequence[str]) -> tuple[Level, ...]:
         """How full the pools are. Raises StoreUnavailable."""
