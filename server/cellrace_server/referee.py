@@ -19,6 +19,7 @@ from cellrace_server.room import Room
 from cellrace_server.store import Store
 from cellrace_server.store.deals import new_secret
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.nodes import BEAT
 from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Secret
 
 AFTER_STORE_ERROR = 2.0
@@ -47,12 +48,11 @@ class Referee:
         if race.ended:
             return None
         nodes = self._store.nodes.nodes
-        known = nodes.contact_at + FIRST_CONTACT
         absent = self.room.absent(nodes, now)
         following = deadline(race, absent if judges(nodes, now) else {})
         assert following is not None
         if absent and not judges(nodes, now):
-            following = min(following, known)
+            following = min(following, max(nodes.contact_at + FIRST_CONTACT, now + round(BEAT * 1000)))
         reveal = self.room.next_reveal()
         if reveal is not None:
             following = min(following, reveal)

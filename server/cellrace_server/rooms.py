@@ -11,7 +11,7 @@ import structlog
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode
-from cellrace_server.core.race import Race
+from cellrace_server.core.race import NEVER_ENTERED, Race
 from cellrace_server.referee import Referee
 from cellrace_server.room import Announcer, Room
 from cellrace_server.store import Store
@@ -23,8 +23,6 @@ from cellrace_server.tasks import Tasks
 RETRY = 1.0
 """Seconds until a race is woken again when the store has failed or there was nothing to do yet."""
 SHORTEST_PAUSE = 0.02
-CREATION = 60_000
-"""After how many ms a race that is due but not on record will not come any more."""
 
 log = structlog.get_logger()
 
@@ -84,7 +82,7 @@ class Rooms:
 
     async def create(self, race: Race) -> None:
         """Put a new race on record; it is due before it has a fact (NODES, 7)."""
-        await self._store.due.expect(race.id, race.created_at + CREATION)
+        await self._store.due.expect(race.id, race.created_at + NEVER_ENTERED)
         await self._store.races.create(race)
 
     async def _load(self, race_id: str, holding: _Holding) -> Referee:

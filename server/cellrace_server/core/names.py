@@ -15,6 +15,7 @@ LONGEST = 20
 _SHOWN = get_profile("NicknameCasePreserved")
 _COMPARED = get_profile("NicknameCaseMapped")
 _FORBIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_BLANK = "\u2800"  # A symbol by its category, and shown as nothing.
 
 
 class Name(Struct, frozen=True):
@@ -31,6 +32,9 @@ def parse_name(text: str) -> Name:
         folded = _COMPARED.enforce(shown)
     except UnicodeError:
         raise Refused(ErrorCode.BAD_NAME) from None
-    if not SHORTEST <= len(shown) <= LONGEST or any(unicodedata.category(c) in _FORBIDDEN_CATEGORIES for c in shown):
+    seen = shown.replace(_BLANK, "")
+    if not SHORTEST <= len(seen) <= len(shown) <= LONGEST:
+        raise Refused(ErrorCode.BAD_NAME)
+    if any(unicodedata.category(c) in _FORBIDDEN_CATEGORIES for c in shown):
         raise Refused(ErrorCode.BAD_NAME)
     return Name(shown, folded)

@@ -21,11 +21,12 @@ class Presence(Struct, frozen=True):
 
 
 class Nodes(Struct, frozen=True):
-    """The last beat of each node, since when there has been one without a break, and since when this node knows."""
+    """Each node's last beat, since when there was one without a break, and since and until when this node knows."""
 
     beats: Mapping[str, int]
     up_since: int
     contact_at: int
+    seen_at: int
 
 
 def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
@@ -39,5 +40,8 @@ def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
 
 
 def judges(nodes: Nodes, now: int) -> bool:
-    """Whether this node has been in contact for long enough to judge an absence."""
-    return now >= nodes.contact_at + FIRST_CONTACT
+    """Whether this node has been in contact for long enough to judge an absence, and still is.
+
+    Without contact the last beats only seem to be old, this node's own too.
+    """
+    return nodes.contact_at + FIRST_CONTACT <= now < nodes.seen_at + NODE_SILENCE

@@ -28,6 +28,8 @@ from cellrace_server.core.standings import Finish, rank
 
 OFFLINE_REMOVAL = 30_000
 """How long an entrant of an open race may be offline, ms."""
+NEVER_ENTERED = 60_000
+"""How long whoever has created a race may take to enter it, ms."""
 IDLE_CANCEL = 30 * 60_000
 """How long an open race may stay unchanged, ms."""
 LATE_COMMITS = 2_000
@@ -162,7 +164,7 @@ def _with_entrant(race: Race, player: str, change: Callable[[Entrant], Entrant])
 def _finish(race: Race, entrant: Entrant, done: Done, at: int) -> Finish:
     raw = at - race.start_at if done.status is EntrantStatus.WON and race.start_at is not None else None
     tally = done.tally
-    return Finish(entrant.player, done.status, tally.home, tally.moves, tally.undos, raw, done.latency)
+    return Finish(entrant.player, done.status, tally.home, tally.moves, tally.undos, raw, done.latency, at)
 
 
 def deadline(race: Race, absent: Mapping[str, int]) -> int | None:
@@ -173,7 +175,7 @@ def deadline(race: Race, absent: Mapping[str, int]) -> int | None:
         if all_ready(race) and not any(e.player.id in absent for e in race.entrants):
             return 0
         removals = [absent[e.player.id] + OFFLINE_REMOVAL for e in race.entrants if e.player.id in absent]
-        return min([race.changed_at + IDLE_CANCEL, *removals])
+        return min([race.changed_at + (IDLE_CANCEL if race.entrants else NEVER_ENTERED), *removals])
     playing = [e for e in race.entrants if e.done is None]
     if not playing or (race.settings.ends is Ends.FIRST_WIN and someone_won(race)):
         return 0

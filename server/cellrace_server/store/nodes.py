@@ -18,7 +18,7 @@ class NodeStore:
     def __init__(self, link: Link, node: str) -> None:
         self._link = link
         self.node = node
-        self.nodes = Nodes({}, 0, 0)
+        self.nodes = Nodes({}, 0, 0, 0)
 
     async def beat(self, now: int) -> None:
         """Say that this node lives, and look who else does."""
@@ -27,7 +27,7 @@ class NodeStore:
             await self._link.command("SET", keys.UP_SINCE, now)
         await self._link.command("HSET", keys.NODES, self.node, now)
         up_since: bytes | None = await self._link.command("GET", keys.UP_SINCE)
-        self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now)
+        self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now, now)
         if forgotten := [node for node, beat in beats.items() if now > beat + FORGOTTEN]:
             await self._link.command("HDEL", keys.NODES, *forgotten)
 
