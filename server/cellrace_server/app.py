@@ -22,8 +22,10 @@ from cellrace.messages import CloseCode
 from cellrace_server.admission import Admission
 from cellrace_server.config import Config
 from cellrace_server.lobby import Lobby
+from cellrace_server.metrics import Metrics
 from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
+from cellrace_server.net.api import Api
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.session import Services, Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
@@ -78,6 +80,8 @@ async def running(config: Config) -> AsyncIterator[Node]:
     Raises StoreError, OSError when the port is taken.
     """
     node = f"{config.node or socket.gethostname()}:{secrets.token_hex(4)}"
+    # Carried on to every task of this node, so that each line of its log names it.
+    structlog.contextvars.bind_contextvars(node=node)
     async with AsyncExitStack() as stack:
         url, kept_by = config.redis, f"the store at {without_secrets(config.redis or '')}"
         if url is None:
@@ -121,9 +125,22 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (hearing.echo(), "echo"),
         ):
             tasks.spawn(work, name)
-        server = await _listen(config, services, Web(lambda: _readiness(store, hearing)))
+        server = await _listen(config, services, _web(node, services, hearing))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
-        yield Node(server, services, hearing, kept_by)
+        stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
+        started = Node(server, services, hearing, kept_by)
+        log.info("node started", version=services.version, port=started.port, store=kept_by)
+        yield started
+
+
+def _web(node: str, services: Services, hearing: Hearing) -> Web:
+    store, bounds = services.store, services.bounds
+
+    def readiness() -> str | None:
+        return _readiness(store, hearing)
+
+    metrics = Metrics(node, services, hearing, lambda: readiness() is None)
+    return Web(readiness, metrics.page, Api(store, services.lobby), bounds, store.counts)
 
 
 def _hearer(rooms: Rooms, sessions: Sessions) -> Callable[[Telling], None]:

@@ -45,6 +45,10 @@ class Bounds(Struct, frozen=True, kw_only=True):
     new_players_here: Annotated[
         int, Meta(ge=1, description="The same for this machine's own address: bots, tests, a proxy.")
     ] = 10_000
+    http_burst: Annotated[int, Meta(ge=1, description="HTTP requests that an address may send at once.")] = 30
+    http_per_second: Annotated[
+        float, Meta(ge=0.1, description="HTTP requests that an address may send a second, in the long run.")
+    ] = 10.0
     wrong_guesses: Annotated[int, Meta(ge=1, description="Wrong codes or tokens of one address in ten minutes.")] = 30
 
 

@@ -219,11 +219,15 @@ class Lobby:
             _check_variant(request.variant)
         now = self._store.clock.now()
         found: list[Head] = []
+        seen: set[str] = set()  # A race that ends meanwhile moves from one list to the other.
 
         async def take(race_ids: tuple[str, ...]) -> None:
             for race_id in race_ids:
                 if len(found) == request.limit:
                     return
+                if race_id in seen:
+                    continue
+                seen.add(race_id)
                 head = await self._store.races.head(race_id)
                 if head is None:
                     await self._store.lists.drop(race_id)

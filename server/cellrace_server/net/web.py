@@ -2,37 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cached_property
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-import msgspec
+import structlog
 from websockets.asyncio.server import ServerConnection
-from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
 
 from cellrace.codec import CODECS, choose_codec
+from cellrace.errors import ERROR_SENTENCES, ErrorCode
 from cellrace.schema import asyncapi
+from cellrace_server.config import Bounds
+from cellrace_server.counts import Counts
+from cellrace_server.net.api import Api
+from cellrace_server.net.quota import Quota
+from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
 
 SOCKET_PATH = "/ws"
+METHODS = ("GET", "HEAD")
 
 Readiness = Callable[[], str | None]
 """Why the node is not ready, or None when it is."""
+MetricsPage = Callable[[str], tuple[bytes, str]]
+"""The metrics in the format that an `Accept` header asks for, and their content type."""
+
+log = structlog.get_logger()
 
 
 class Web:
     """Answers HTTP requests, and lets WebSocket handshakes for `/ws` pass."""
 
-    def __init__(self, readiness: Readiness) -> None:
+    def __init__(self, readiness: Readiness, metrics: MetricsPage, api: Api, bounds: Bounds, counts: Counts) -> None:
         self._readiness = readiness
+        self._metrics = metrics
+        self._api = api
+        self._quota = Quota(bounds.http_burst, bounds.http_per_second)
+        self._counts = counts
 
-    def process_request(self, connection: ServerConnection, request: Request) -> Response | None:
+    def process_request(
+        self, connection: ServerConnection, request: Request
+    ) -> Response | Awaitable[Response | None] | None:
         """The response to a request, or None to go on with the handshake."""
-        path = urlsplit(request.path).path
-        if path == SOCKET_PATH:
+        if urlsplit(request.path).path == SOCKET_PATH:
             return self._check_handshake(connection, request)
-        match path:
+        return self._respond(connection, request)
+
+    async def _respond(self, connection: ServerConnection, request: Request) -> Response:
+        peer = connection.remote_address
+        try:
+            response = await self._answer(str(peer[0]) if peer else "", request)
+        except Exception:  # The edge: a mistake of ours costs one response, not the node.
+            log.exception("an HTTP request failed", path=urlsplit(request.path).path[:100])
+            text = ERROR_SENTENCES[ErrorCode.INTERNAL]
+            response = error_response(HTTPStatus.INTERNAL_SERVER_ERROR, ErrorCode.INTERNAL, text)
+        self._counts.http[response.status_code] += 1
+        if request.method == "HEAD":
+            response.body = b""
+        return response
+
+    async def _answer(self, address: str, request: Request) -> Response:
+        if request.method not in METHODS:
+            response = error_response(
+                HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Only GET and HEAD are served."
+            )
+            response.headers["Allow"] = ", ".join(METHODS)
+            return response
+        url = urlsplit(request.path)
+        # Whoever looks after the node asks these two, and must not be kept waiting.
+        match url.path:
             case "/healthz":
                 return json_response(HTTPStatus.OK, {"status": "ok"})
             case "/readyz":
@@ -40,10 +81,23 @@ class Web:
                 if reason is None:
                     return json_response(HTTPStatus.OK, {"status": "ready"})
                 return error_response(HTTPStatus.SERVICE_UNAVAILABLE, "not_ready", reason)
-            case "/asyncapi.json":
-                return bytes_response(HTTPStatus.OK, asyncapi(), "application/json")
             case _:
-                return error_response(HTTPStatus.NOT_FOUND, "not_found", f"There is nothing at {path[:100]}.")
+                pass
+        if wait := self._quota.take(address, time.monotonic()):
+            text = "Too many requests from this address."
+            return error_response(HTTPStatus.TOO_MANY_REQUESTS, ErrorCode.RATE_LIMITED, text, retry_after=wait)
+        match url.path:
+            case "/metrics":
+                body, content_type = self._metrics(", ".join(request.headers.get_all("Accept")))
+                return bytes_response(HTTPStatus.OK, body, content_type)
+            case "/asyncapi.json":
+                return bytes_response(HTTPStatus.OK, self._asyncapi, JSON_TYPE)
+            case path:
+                return await self._api.answer(path, url.query)
+
+    @cached_property
+    def _asyncapi(self) -> bytes:
+        return asyncapi()
 
     def _check_handshake(self, connection: ServerConnection, request: Request) -> Response | None:
         if "upgrade" not in request.headers.get("Connection", "").lower():
@@ -62,27 +116,3 @@ def select_subprotocol(_connection: ServerConnection, offered: Sequence[Subproto
     """The client's first subprotocol that is known here."""
     codec = choose_codec(offered)
     return None if codec is None else Subprotocol(codec.subprotocol)
-
-
-def json_response(status: HTTPStatus, body: object) -> Response:
-    """A response with a JSON body."""
-    return bytes_response(status, msgspec.json.encode(body), "application/json")
-
-
-def error_response(status: HTTPStatus, code: str, message: str) -> Response:
-    """An error: a code for programs, a sentence for people."""
-    return json_response(status, {"code": code, "message": message})
-
-
-def bytes_response(status: HTTPStatus, body: bytes, content_type: str) -> Response:
-    """A response with a body of its own."""
-    headers = Headers(
-        {
-            "Content-Type": content_type,
-            "Content-Length": str(len(body)),
-            "Connection": "close",
-            "Cache-Control": "no-store",
-            "X-Content-Type-Options": "nosniff",
-        }
-    )
-    return Response(status.value, status.phrase, headers, body)

@@ -1,0 +1,158 @@
+"""Races over HTTP: what a spectator may see of them, in the very maps of the protocol (section 7).
+
+Nothing here holds a room or plays a game again: a page costs the store three reads at most, and a list one look a
+second however many ask for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from websockets.http11 import Response
+
+from cellrace.codec import JSON
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, Summary, dealt_cards
+from cellrace.messages.base import MAX_LIMIT
+from cellrace_server.core.spectating import shown_until
+from cellrace_server.lobby import Lobby
+from cellrace_server.net import views
+from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response
+from cellrace_server.play import Start
+from cellrace_server.store import Store
+from cellrace_server.store.errors import StoreError
+from cellrace_server.store.races import Head
+
+FRESH = 1.0
+"""For how many seconds a list is shown again without a look at the store."""
+MOST_ENTRIES = 5_000
+"""With more entries than these in all, the logs are left out of a race."""
+
+_RACES = "/api/v1/races"
+_ID = re.compile("[0-9A-Za-z_-]{1,64}")
+_STATUSES = {ErrorCode.NOT_ALLOWED: HTTPStatus.FORBIDDEN, ErrorCode.BAD_MESSAGE: HTTPStatus.BAD_REQUEST}
+
+
+class Api:
+    """Answers what is asked below `/api/v1`."""
+
+    def __init__(self, store: Store, lobby: Lobby) -> None:
+        self._store = store
+        self._lobby = lobby
+        # One for each variant and state, and only for those that there are.
+        self._lists: dict[tuple[str | None, RaceState | None], tuple[float, tuple[Summary, ...]]] = {}
+        self._looking = asyncio.Lock()
+
+    async def answer(self, path: str, query: str) -> Response:
+        """The response to a request for what is at `path`."""
+        try:
+            if path == _RACES:
+                return await self._races(query)
+            if path.startswith(_RACES + "/"):
+                return await self._race(path.removeprefix(_RACES + "/"))
+            raise Refused(ErrorCode.NOT_FOUND, f"There is nothing at {path[:100]}.")
+        except Refused as refused:
+            status = _STATUSES.get(ErrorCode(refused.code), HTTPStatus.NOT_FOUND)
+            return error_response(status, refused.code, str(refused))
+        except StoreError:
+            text = "The store is in trouble; ask again."
+            return error_response(HTTPStatus.SERVICE_UNAVAILABLE, ErrorCode.RETRY_LATER, text, retry_after=1)
+
+    async def _races(self, query: str) -> Response:
+        asked = _parsed(query)
+        variant = asked.get("variant")
+        state, limit = _parsed_state(asked.get("state")), _parsed_limit(asked.get("limit", "50"))
+        rows = await self._listed(variant, state)
+        return bytes_response(HTTPStatus.OK, JSON.encode(Races(races=rows[:limit])), JSON_TYPE)
+
+    async def _listed(self, variant: str | None, state: RaceState | None) -> tuple[Summary, ...]:
+        # One look at a time: whoever waits for it finds the list fresh.
+        async with self._looking:
+            read_at, rows = self._lists.get((variant, state), (float("-inf"), ()))
+            if time.monotonic() - read_at >= FRESH:
+                heads = await self._lobby.list_races("", RaceList(variant=variant, state=state, limit=MAX_LIMIT))
+                now = self._store.clock.now()
+                rows = tuple(views.summary(head, now) for head in heads)
+                self._lists[variant, state] = (time.monotonic(), rows)
+            return rows
+
+    async def _race(self, race_id: str) -> Response:
+        head = await self._store.races.head(race_id) if _ID.fullmatch(race_id) else None
+        if head is None or head.race.settings.private:
+            raise Refused(ErrorCode.NO_SUCH_RACE)
+        if head.race.kind is RaceKind.DAILY:
+            raise Refused(ErrorCode.NOT_ALLOWED)  # Its deal is a secret for as long as somebody may still start.
+        return bytes_response(HTTPStatus.OK, JSON.encode(await self._seen(head)), JSON_TYPE)
+
+    async def _seen(self, head: Head) -> RaceAnswer:
+        """The race as somebody sees it who is no entrant."""
+        race, now = head.race, self._store.clock.now()
+        started = race.start_at is not None and now >= race.start_at + self._store.clock.margin
+        # A race that was cancelled in its countdown keeps its deal for ever.
+        secret = await self._store.races.secret(race.id) if started and race.cancelled is None else None
+        start = None if secret is None else Start(race.settings, secret.deal)
+        cards = None if start is None else dealt_cards(start.board.variant, start.layout)
+        online = {player: presence.gone_at is None for player, presence in head.presence.items()}
+        state = race.state(now)
+        return RaceAnswer(
+            race=race.id,
+            version=race.version,
+            state=RaceState.COUNTDOWN if state is RaceState.RUNNING and not started else state,
+            kind=race.kind,
+            settings=race.settings,
+            commitment=race.commitment,
+            host=race.host,
+            created_at=race.created_at,
+            start_at=race.start_at,
+            now=now,
+            entrants=views.entrant_views(race, online, head.tallies),
+            parent=race.parent,
+            successor=race.successor,
+            deal=secret.deal if secret else None,
+            salt=secret.salt if secret else None,
+            layout=cards.layout if cards else None,
+            cells=cards.cells if cards else None,
+            reserve=cards.reserve if cards else None,
+            logs=await self._logs(head, now) if secret else None,
+            standings=race.standings,
+        )
+
+    async def _logs(self, head: Head, now: int) -> tuple[Log, ...] | None:
+        race = head.race
+        until = shown_until(race.settings.spectate, race.standings is not None, now)
+        if until is None or sum(tally.seq for tally in head.tallies.values()) > MOST_ENTRIES:
+            return None
+        record = await self._store.races.load(race.id)
+        if record is None:
+            return None
+        logs = ((player, [e.move for e in entries if e.at <= until]) for player, entries in record.logs.items())
+        return tuple(Log(player=player, seq=len(moves), moves=tuple(moves)) for player, moves in logs)
+
+
+def _parsed(query: str) -> dict[str, str]:
+    """The parameters of a query; those that are not known here are ignored, as fields are."""
+    try:
+        found = parse_qs(query, keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise Refused(ErrorCode.BAD_MESSAGE, "The query has too many parameters.") from None
+    for name, values in found.items():
+        if len(values) > 1:
+            raise Refused(ErrorCode.BAD_MESSAGE, f"{name[:40]}: the query has it twice.")
+    return {name: values[0] for name, values in found.items()}
+
+
+def _parsed_state(text: str | None) -> RaceState | None:
+    try:
+        return None if text is None else RaceState(text)
+    except ValueError:
+        raise Refused(ErrorCode.BAD_MESSAGE, f"state: one of {', '.join(RaceState)} is wanted.") from None
+
+
+def _parsed_limit(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,3}", text) or int(text) > MAX_LIMIT:
+        raise Refused(ErrorCode.BAD_MESSAGE, f"limit: a number from 0 to {MAX_LIMIT} is wanted.")
+    return int(text)

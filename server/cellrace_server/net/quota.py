@@ -1,0 +1,43 @@
+"""How often each address may ask over HTTP, where there is no connection to count on."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from ipaddress import IPv6Address, ip_address
+
+from cellrace_server.core.bucket import Bucket, full_bucket
+
+_ADDRESSES = 4_096
+"""How many addresses are remembered; the one that has asked least lately gives way, and starts anew."""
+
+
+class Quota:
+    """A token bucket for each address."""
+
+    def __init__(self, burst: float, per_second: float) -> None:
+        self._burst = burst
+        self._per_second = per_second
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def take(self, address: str, now: float) -> float:
+        """Let an address ask once more, and say 0; or say after how many seconds it may, by the monotonic clock."""
+        place = _place(address)
+        bucket = self._buckets.get(place)
+        if bucket is None:
+            bucket = self._buckets[place] = full_bucket(self._burst, self._per_second, now)
+            if len(self._buckets) > _ADDRESSES:
+                self._buckets.popitem(last=False)
+        else:
+            self._buckets.move_to_end(place)
+        return bucket.take(1, now)
+
+
+def _place(address: str) -> str:
+    """Who asks: an address, or of IPv6 the network of one subscriber, for whom it is cheap to have many addresses."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(parsed, IPv6Address):
+        return address
+    return str(parsed.ipv4_mapped or parsed.packed[:8].hex())
