@@ -11,12 +11,13 @@ ifneq ($(shell cat $(VENV)/.folder 2>/dev/null),$(CURDIR))
 INPUTS += anew
 endif
 
-.PHONY: help play test lint types contracts clean anew
+.PHONY: help play test lint types contracts docs clean anew
 .NOTPARALLEL:
 
 help:
 	@echo "make play   race a bot here and now"
 	@echo "make test   lint, types, import contracts and every test"
+	@echo "make docs   write the pages that are made from the code"
 	@echo "make clean  forget the set-up and all caches"
 
 play: $(VENV)/.for-play
@@ -34,6 +35,11 @@ types: $(VENV)/.for-test
 
 contracts: $(VENV)/.for-test
 	@$(RUN)/lint-imports --no-logo
+
+# What is made from the code: the protocol page, and parts of other pages.
+docs: $(VENV)/.for-test
+	@$(RUN)/python -m cellrace.schema docs docs/protocol.md
+	@$(RUN)/python -m tests.made_blocks
 
 $(VENV)/.for-play: $(INPUTS)
 	$(call set_up,all)
