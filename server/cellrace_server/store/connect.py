@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis
@@ -14,6 +15,8 @@ from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
 from redis.exceptions import AuthenticationError, AuthorizationError, BusyLoadingError, RedisError, ResponseError
 
 from .errors import StoreUnavailable, StoreUnfit
+from .replicas import Replicas
+from .sentinel import SCHEMES, NoPrimary, SentinelsRefuse, UnknownService, primary_pool
 
 OLDEST_VERSION = (7, 0)
 FIRST_ANSWER = 4.5
@@ -27,7 +30,8 @@ _LONGEST_PAUSE = 0.5
 _IDLE_BEFORE_PING = 15
 _PAUSE_BEFORE_NEXT_LOOK = 0.1
 _CONNECTIONS = 16
-_SECRETS = frozenset({"password"})
+_SECRETS = frozenset({"password", "sentinel_password", "ssl_password"})
+_MOST_REPLICAS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,14 @@ class Connected:
     client: Redis
     version: str
     warnings: tuple[str, ...]
+    replicas: Replicas
 
 
 def client_for(url: str, *, connections: int = _CONNECTIONS) -> Redis:
     """Build a client without connecting; whoever listens takes one of its own, so that commands never wait for it.
 
     `connections` bounds what it opens: a command that finds them all in use waits, then fails as an unreachable store.
+    With a URL of Sentinels it follows the primary that they elect.
     """
     return _client(url, connections, Retry(ExponentialWithJitterBackoff(_LONGEST_PAUSE, _FIRST_PAUSE), _RETRIES))
 
@@ -52,16 +58,23 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
     name = without_secrets(url)
     # Not retried within: a refused password is no better the second time, and a starting store is asked again below.
     probe = _client(url, 1, Retry(NoBackoff(), 0))
+    replicas = Replicas(_wanted_replicas(url))
     fault: Exception | None = None
     try:
         async with asyncio.timeout(FIRST_ANSWER):
             while True:
                 try:
                     version, warnings = await _look_at(probe, name)
-                    return Connected(client_for(url, connections=connections), version, warnings)
+                    warnings += await _look_at_replicas(probe, replicas, name)
+                    return Connected(client_for(url, connections=connections), version, warnings, replicas)
                 except (RedisError, OSError) as error:
                     # What is refused while a connection is set up comes wrapped as a connection that failed.
                     fault = error.__cause__ if isinstance(error.__cause__, RedisError) else error
+                if isinstance(fault, (UnknownService, SentinelsRefuse)):
+                    raise StoreUnfit(
+                        f"The store at {name} cannot be found: {fault}. Correct the name behind the Sentinels, or "
+                        "their sentinel_user and sentinel_password, in its URL."
+                    ) from fault
                 if isinstance(fault, (AuthenticationError, AuthorizationError, ResponseError)):
                     raise StoreUnfit(
                         f"The store at {name} refuses to be used ({fault}). Correct the user, the password or the "
@@ -91,31 +104,55 @@ def without_secrets(url: str) -> str:
 
 
 def _client(url: str, connections: int, retry: Retry) -> Redis:
-    own = {} if url.startswith("unix:") else {"socket_keepalive": True}
+    settings: dict[str, Any] = {
+        "max_connections": connections,
+        "timeout": _ANSWER_TIMEOUT,
+        "socket_connect_timeout": _CONNECT_TIMEOUT,
+        "socket_timeout": _ANSWER_TIMEOUT,
+        "health_check_interval": _IDLE_BEFORE_PING,
+        "retry": retry,
+        "protocol": 2,  # Every store and proxy since 7.0 speaks it, and nothing comes unasked between two answers.
+        "driver_info": None,  # Two round trips on each new connection, for a name in CLIENT LIST.
+        "decode_responses": False,
+    }
+    if not url.startswith("unix:"):
+        settings["socket_keepalive"] = True
     try:
-        pool = BlockingConnectionPool.from_url(
-            url,
-            max_connections=connections,
-            timeout=_ANSWER_TIMEOUT,
-            socket_connect_timeout=_CONNECT_TIMEOUT,
-            socket_timeout=_ANSWER_TIMEOUT,
-            health_check_interval=_IDLE_BEFORE_PING,
-            retry=retry,
-            protocol=2,  # Every store and proxy since 7.0 speaks it, and nothing comes unasked between two answers.
-            driver_info=None,  # Two round trips on each new connection, for a name in CLIENT LIST.
-            decode_responses=False,
-            **own,
-        )
+        make_pool = primary_pool if url.startswith(SCHEMES) else BlockingConnectionPool.from_url
+        pool = make_pool(_without_own_options(url), **settings)
         pool.connection_class(**pool.connection_kwargs)  # Else an option unknown to it is found at the first command.
     except (ValueError, TypeError) as error:
-        raise StoreUnfit(
-            f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT or "
-            "unix:///PATH, with user and password before the host where the store wants them."
-        ) from error
+        raise _no_store(url, error) from error
     return Redis.from_pool(pool)
 
 
+def _no_store(url: str, error: Exception) -> StoreUnfit:
+    return StoreUnfit(
+        f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT, "
+        "unix:///PATH or redis+sentinel://HOST:PORT,HOST:PORT/SERVICE, with user and password before the host where "
+        "the store wants them."
+    )
+
+
+def _wanted_replicas(url: str) -> int | None:
+    """The option `wait_replicas`: how many replicas each write waits for; None for one, where there is any."""
+    text = dict(parse_qsl(url.partition("?")[2])).get("wait_replicas", "auto")
+    if text == "auto":
+        return None
+    if text.isdecimal() and int(text) <= _MOST_REPLICAS:
+        return int(text)
+    raise _no_store(url, ValueError(f"wait_replicas is 'auto' or a number, not {text!r}"))
+
+
+def _without_own_options(url: str) -> str:
+    place, _, query = url.partition("?")
+    options = [(key, value) for key, value in parse_qsl(query, keep_blank_values=True) if key != "wait_replicas"]
+    return f"{place}?{urlencode(options)}" if options else place
+
+
 def _unreachable(name: str, fault: Exception | None) -> str:
+    if isinstance(fault, NoPrimary):
+        return f"The store at {name} cannot be found: {fault}. Start what is missing, or correct --redis."
     if isinstance(fault, BusyLoadingError):
         return f"The store at {name} is still reading its data. Try again in a moment."
     reason = fault or f"no answer in {FIRST_ANSWER:g} s"
@@ -147,6 +184,17 @@ async def _look_at(client: Redis, name: str) -> tuple[str, tuple[str, ...]]:
             "would vanish with it. Set maxmemory-policy noeviction."
         )
     return version, tuple(_warnings(config, info, name))
+
+
+async def _look_at_replicas(client: Redis, replicas: Replicas, name: str) -> tuple[str, ...]:
+    await replicas.look(client)
+    if replicas.needed:
+        # A user who may not ask for it learns so now.
+        await client.execute_command("WAIT", 0, 1)  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+    if replicas.attached >= replicas.needed:
+        return ()
+    fault = f"has {replicas.attached} replicas, and each write waits for {replicas.needed}"
+    return (f"The store at {name} {fault}: nothing is answered before they are there.",)
 
 
 def _check_version(info: Mapping[str, object], name: str) -> str:

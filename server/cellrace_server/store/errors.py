@@ -2,8 +2,9 @@
 
     CellraceError
     └── StoreError
-        ├── StoreUnavailable    it does not answer: whether a write took place is unknown
-        └── StoreUnfit          it answers, and cannot be used as it is set up
+        ├── StoreUnavailable        it does not answer: whether a write took place is unknown
+        │   └── StoreUnreplicated   it has written, and no replica says that it has it too
+        └── StoreUnfit              it answers, and cannot be used as it is set up
 
 Each error's text is a sentence for the person who runs the server, and says what to do.
 """
@@ -22,6 +23,10 @@ class StoreUnavailable(StoreError):
 
     A write that ends so may have taken place: repeat it unchanged, do not undo it.
     """
+
+
+class StoreUnreplicated(StoreUnavailable):
+    """The store has written, but for too long too few of its replicas say that they have it: a failover may undo it."""
 
 
 class StoreUnfit(StoreError):

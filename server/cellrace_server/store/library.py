@@ -23,7 +23,7 @@ VERSION = "1"
 READ = frozenset(
     """EXISTS FCALL_RO GET HEXISTS HGET HGETALL HKEYS HLEN HMGET HRANDFIELD HSCAN INFO LINDEX LLEN LRANGE PING PUBLISH
     PUBSUB SCARD SISMEMBER SMEMBERS SMISMEMBER STRLEN TIME TTL ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZREVRANGE
-    ZREVRANGEBYSCORE ZSCORE""".split()
+    ZREVRANGEBYSCORE ZSCORE""".split()  # noqa: SIM905 - three lines instead of thirty.
 )
 """Commands that leave nothing to lose; any other waits for the replicas."""
 READING_FUNCTIONS = frozenset({"race_head"})
@@ -82,7 +82,10 @@ class Link:
         return (await self._send([words], lasting))[0]
 
     async def commands(self, commands: Iterable[Sequence[Argument]], *, lasting: bool = True) -> list[Answer]:
-        """Send commands in one go, each repeatable by itself; a lost reply repeats them all. Raises StoreUnavailable."""
+        """Send commands in one go, each repeatable by itself; a lost reply repeats them all.
+
+        Raises StoreUnavailable.
+        """
         sent = list(commands)
         return await self._send(sent, lasting) if sent else []
 
