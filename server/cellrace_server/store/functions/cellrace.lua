@@ -306,23 +306,17 @@ local function deal_release(keys, args)
 end
 
 -- Each name carries the version, so that two versions can serve old and new nodes side by side (NODES, 18).
-local reads = {race_head = race_head}
-local writes = {
-  race_create = race_create,
-  race_append = race_append,
-  race_commit = race_commit,
-  race_open = race_open,
-  race_gone = race_gone,
-  race_load = race_load,
-  race_unhost = race_unhost,
-  race_compact = race_compact,
-  due_claim = due_claim,
-  due_settle = due_settle,
-  player_hello = player_hello,
-  deal_reserve = deal_reserve,
-  deal_release = deal_release,
-}
-for name, body in pairs(reads) do
-  redis.register_function{function_name = name .. '_@VERSION@', callback = body, flags = {'no-writes'}}
-end
-for name, body in pairs(writes) do redis.register_function(name .. '_@VERSION@', body) end
+redis.register_function{function_name = 'race_head_@VERSION@', callback = race_head, flags = {'no-writes'}}
+redis.register_function('race_create_@VERSION@', race_create)
+redis.register_function('race_append_@VERSION@', race_append)
+redis.register_function('race_commit_@VERSION@', race_commit)
+redis.register_function('race_open_@VERSION@', race_open)
+redis.register_function('race_gone_@VERSION@', race_gone)
+redis.register_function('race_load_@VERSION@', race_load)
+redis.register_function('race_unhost_@VERSION@', race_unhost)
+redis.register_function('race_compact_@VERSION@', race_compact)
+redis.register_function('due_claim_@VERSION@', due_claim)
+redis.register_function('due_settle_@VERSION@', due_settle)
+redis.register_function('player_hello_@VERSION@', player_hello)
+redis.register_function('deal_reserve_@VERSION@', deal_reserve)
+redis.register_function('deal_release_@VERSION@', deal_release)
