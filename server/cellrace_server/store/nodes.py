@@ -24,16 +24,17 @@ class NodeStore:
         """Say that this node lives, and look who else does."""
         beats = await self._beats()
         if not any(now < beat + NODE_SILENCE for beat in beats.values()):
-            await self._link.command("SET", keys.UP_SINCE, now)
-        await self._link.command("HSET", keys.NODES, self.node, now)
+            await self._link.command("SET", keys.UP_SINCE, now, lasting=False)
+        # A beat is good for seconds: it waits for no replica, or a replica that is slow would make all nodes seem dead.
+        await self._link.command("HSET", keys.NODES, self.node, now, lasting=False)
         up_since: bytes | None = await self._link.command("GET", keys.UP_SINCE)
         self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now, now)
         if forgotten := [node for node, beat in beats.items() if now > beat + FORGOTTEN]:
-            await self._link.command("HDEL", keys.NODES, *forgotten)
+            await self._link.command("HDEL", keys.NODES, *forgotten, lasting=False)
 
     async def leave(self) -> None:
         """Say that this node ends."""
-        await self._link.command("HDEL", keys.NODES, self.node)
+        await self._link.command("HDEL", keys.NODES, self.node, lasting=False)
 
     async def _beats(self) -> dict[str, int]:
         answer: Answer = await self._link.command("HGETALL", keys.NODES)
