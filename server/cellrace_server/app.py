@@ -92,7 +92,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
         stack.push_async_callback(connected.client.aclose)
         for warning in connected.warnings:
             log.warning(warning)
-        store = await open_store(connected.client, node)
+        store = await open_store(connected.client, node, connected.replicas)
         stack.push_async_callback(store.clock.close)
         tasks = Tasks()
         stack.push_async_callback(tasks.close)

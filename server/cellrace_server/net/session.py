@@ -25,7 +25,7 @@ from cellrace_server.net.sessions import Sessions
 from cellrace_server.referee import Referee
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
-from cellrace_server.store.errors import StoreError
+from cellrace_server.store.errors import StoreError, StoreUnreplicated
 from cellrace_server.store.races import LostTrack
 
 RETRY_AFTER = 1_000
@@ -214,6 +214,9 @@ class Session:
             if frame.retry_after:
                 raise Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after)
             await self.services.carry_out(self, request, frame.at)
+        except StoreUnreplicated:
+            # It may be undone: whoever comes back resumes with what was not (NODES, 17).
+            self.close(CloseCode.LOST_TRACK)
         except StoreError as error:
             # Not a warning: the chores say once that the store is in trouble, for however many requests.
             log.debug("the outcome of a request is unknown", player=self.player.id, reason=str(error))

@@ -16,6 +16,7 @@ from cellrace_server.store.lists import RaceLists
 from cellrace_server.store.nodes import NodeStore
 from cellrace_server.store.players import PlayerStore
 from cellrace_server.store.races import RaceStore
+from cellrace_server.store.replicas import Replicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class Store:
     counts: Counts
 
 
-async def open_store(redis: Redis, node: str) -> Store:
+async def open_store(redis: Redis, node: str, replicas: Replicas | None = None) -> Store:
     """The store of a node, its functions loaded and its clock set. Raises StoreUnavailable."""
     counts = Counts()
-    link = Link(redis, counts)
+    link = Link(redis, counts, replicas)
     await link.load_libraries()
     clock = await RaceClock.open(redis.time)
     return Store(

@@ -134,8 +134,8 @@ class PlayerStore:
     async def count_guess(self, kind: str, address: str, window: int) -> int:
         """How often an address has done something within the last `window` seconds, this time included."""
         key = keys.guesses(kind, address)
-        count: int = await self._link.command("INCR", key)
-        await self._link.command("EXPIRE", key, window, "NX")
+        count: int = await self._link.command("INCR", key, lasting=False)
+        await self._link.command("EXPIRE", key, window, "NX", lasting=False)
         return count
 
     async def guesses(self, kind: str, address: str) -> int:
