@@ -20,7 +20,10 @@ from websockets.typing import Origin
 from cellrace.codec import choose_codec
 from cellrace.messages import CloseCode
 from cellrace_server.admission import Admission
+from cellrace_server.challenges import Challenges
+from cellrace_server.competition import Competition
 from cellrace_server.config import Config
+from cellrace_server.filler import Filler
 from cellrace_server.lobby import Lobby
 from cellrace_server.metrics import Metrics
 from cellrace_server.net import requests
@@ -108,10 +111,13 @@ async def running(config: Config) -> AsyncIterator[Node]:
             rooms=rooms,
             admission=admission,
             lobby=Lobby(store, rooms, admission, config.bounds),
+            challenges=Challenges(store, rooms, admission),
+            competition=Competition(store),
             sessions=sessions,
             carry_out=requests.carry_out,
         )
         upkeep = Upkeep(store, rooms)
+        filler = Filler(store.deals.pool, config.pool, config.pool_workers)
         for work, name in (
             (store.committer.run(), "committer"),
             (upkeep.beat(), "beat"),
@@ -123,9 +129,10 @@ async def running(config: Config) -> AsyncIterator[Node]:
             ),
             (hearing.run(), "hearing"),
             (hearing.echo(), "echo"),
+            (filler.run(), "filler"),
         ):
             tasks.spawn(work, name)
-        server = await _listen(config, services, _web(node, services, hearing))
+        server = await _listen(config, services, _web(node, services, hearing, filler))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
         started = Node(server, services, hearing, kept_by)
@@ -133,14 +140,14 @@ async def running(config: Config) -> AsyncIterator[Node]:
         yield started
 
 
-def _web(node: str, services: Services, hearing: Hearing) -> Web:
+def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web:
     store, bounds = services.store, services.bounds
 
     def readiness() -> str | None:
         return _readiness(store, hearing)
 
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
-    return Web(readiness, metrics.page, Api(store, services.lobby), bounds, store.counts)
+    return Web(readiness, filler.detail, metrics.page, Api(store, services.lobby), bounds, store.counts)
 
 
 def _hearer(rooms: Rooms, sessions: Sessions) -> Callable[[Telling], None]:

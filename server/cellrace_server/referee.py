@@ -14,7 +14,7 @@ from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
 from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stamped
 from cellrace_server.core.presence import FIRST_CONTACT, judges
 from cellrace_server.core.race import Race, all_ready, apply, deadline, starters
-from cellrace_server.results import record_end
+from cellrace_server.results import record_end, with_ratings
 from cellrace_server.room import Room
 from cellrace_server.store import Store
 from cellrace_server.store.deals import new_secret
@@ -77,6 +77,7 @@ class Referee:
             if not facts:
                 return ()
             try:
+                facts = await with_ratings(self._store, race, facts)
                 await self._expect(race, facts, now)
                 guards = self._guards(facts)
                 stamped = await self._store.races.append(race, command_id, facts, now, guards, secret)

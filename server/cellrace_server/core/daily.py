@@ -1,7 +1,7 @@
 """Days of the daily challenge: which instant belongs to which, when each opens, closes and is published, and streaks.
 
-A day is a UTC date. A streak is a number of days in a row with a win in one game; it lives on through the day after its
-last win, so that today can still be played, and counts the day on which an attempt began, not the one on which it ended.
+A day is a UTC date. A streak is a number of days in a row with a win in one game. It lives on through the day after its
+last win, so that today can still be played. It counts the day on which an attempt began, not the one on which it ended.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from openskill.models import PlackettLuce
 
-from cellrace.messages import RaceKind, RatingChange, Standing
+from cellrace.messages import RaceKind, Standing
 from cellrace_server.core.race import Race
 
 _MODEL = PlackettLuce()
@@ -42,9 +42,3 @@ def rate(standings: tuple[Standing, ...], before: Mapping[str, Skill]) -> dict[s
         for standing, team in zip(standings, rated, strict=True)
     }
 
-
-def with_ratings(standings: tuple[Standing, ...], changes: Mapping[str, RatingChange]) -> tuple[Standing, ...]:
-    """The standings with what the race did to each rating."""
-    from msgspec.structs import replace
-
-    return tuple(replace(standing, rating=changes.get(standing.player.id)) for standing in standings)

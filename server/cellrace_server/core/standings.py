@@ -22,6 +22,8 @@ class Finish(Struct, frozen=True):
     undos: int
     raw: int | None = None
     latency: int = 0
+    at: int = 0
+    """When the game ended, on the race clock."""
 
     @property
     def time(self) -> int | None:

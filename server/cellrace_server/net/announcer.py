@@ -53,7 +53,7 @@ class RoomAnnouncer:
     def started(self, room: Room) -> None:
         """To every entrant and spectator."""
         assert room.start is not None
-        frames = Frames(views.started_push(room, room.start))
+        frames = Frames(views.started_push(room, room.start, self._now()))
         for listener in _listeners(room):
             listener.outbox.send(frames.of(listener.codec))
 

@@ -10,11 +10,16 @@ from cellrace.messages import (
     MAX_MOVES,
     PROTOCOL_VERSION,
     ClientMessage,
+    DailyGet,
+    DailyPractice,
+    DailyStart,
     Hello,
+    LeaderboardGet,
     Limits,
     Move,
     Ok,
     Ping,
+    PlayerGet,
     Pong,
     RaceConcede,
     RaceCreate,
@@ -91,6 +96,17 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
             session.answer(Ok(re=request.id))
         case RaceRematch():
             session.track(await lobby.rematch(session, request.race, _whole(session, request)))
+        case DailyGet():
+            session.answer(await services.challenges.get(session.player.id, request))
+        case DailyStart():
+            session.track(await services.challenges.start(session, request, _whole(session, request)))
+        case DailyPractice():
+            session.track(await services.challenges.practise(session, request, _whole(session, request)))
+        case LeaderboardGet():
+            session.answer(await services.competition.leaderboard(session.player.id, request))
+        case PlayerGet():
+            profile = await services.competition.profile(session.player.id, request)
+            session.answer(views.player_answer(profile, services.store.clock.now(), request.id))
         case RaceList():
             heads = await lobby.list_races(session.player.id, request)
             now = services.store.clock.now()

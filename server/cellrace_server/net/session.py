@@ -15,6 +15,8 @@ from cellrace.codec import Codec
 from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
 from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, RequestId, ServerAnswer, error_answer
 from cellrace_server.admission import Admission
+from cellrace_server.challenges import Challenges
+from cellrace_server.competition import Competition
 from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
 from cellrace_server.lobby import Lobby
@@ -49,19 +51,20 @@ class Services:
     rooms: Rooms
     admission: Admission
     lobby: Lobby
+    challenges: Challenges
+    competition: Competition
     sessions: Sessions
     carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
     """Carries out one request that was read at a monotonic time, and answers it."""
 
 
 class Arrived:
-    """A frame as it was read, and when; with `retry_after` (ms) it came too fast and is only answered."""
+    """What was read in a frame, and when; with `retry_after` (ms) it came too fast and is only answered."""
 
-    __slots__ = ("at", "payload", "retry_after", "text")
+    __slots__ = ("at", "request", "retry_after")
 
-    def __init__(self, payload: bytes, text: bool, at: float, retry_after: int) -> None:
-        self.payload = payload
-        self.text = text
+    def __init__(self, request: ClientMessage | BadMessage, at: float, retry_after: int) -> None:
+        self.request = request
         self.at = at
         self.retry_after = retry_after
 
@@ -86,8 +89,13 @@ class Session:
         self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
         self._too_fast: deque[float] = deque(maxlen=bounds.rate_limited_per_minute)
         self._measure = asyncio.Event()
+        self._ending: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._counts = services.store.counts
         self.closing: CloseCode | None = None
+        self.halted = False
+        """Whether a newer connection of the player is about to take over."""
 
     @property
     def known(self) -> bool:
@@ -104,23 +112,26 @@ class Session:
         self._counts.connections[self.codec.subprotocol] += 1
         self._connection.hand_over(self._receive)
         hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
-        tasks = [
-            asyncio.create_task(self._work(), name="session"),
+        worker = asyncio.create_task(self._work(), name="session")
+        watchers = [
             asyncio.create_task(self._ping(), name="pinger"),
             asyncio.create_task(self._connection.wait_closed(), name="closed"),
         ]
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([worker, self._ending, *watchers], return_when=asyncio.FIRST_COMPLETED)
         finally:
             hello.cancel()
             self._note_end()
             self._stop(CloseCode.LOST_TRACK)
-            for task in tasks:
+            gone_at = self.services.store.clock.now()
+            for task in watchers:
                 task.cancel()
-            self._depart()
-            await asyncio.gather(*tasks, return_exceptions=True)
             code = self.closing or CloseCode.LOST_TRACK
-            await self._connection.close(code, CLOSE_SENTENCES[code])
+            # The request under way is not cut off: what it has written already must become known to its room.
+            await asyncio.gather(
+                worker, *watchers, self._connection.close(code, CLOSE_SENTENCES[code]), return_exceptions=True
+            )
+            self._depart(gone_at)
 
     def close(self, code: CloseCode) -> None:
         """End the connection; nothing more of it is carried out."""
@@ -134,6 +145,8 @@ class Session:
             self.outbox.close()
             self._inbox.clear()
             self._news.set()
+            if not self._ending.done():
+                self._ending.set_result(None)
 
     def _note_end(self) -> None:
         """Count a close that the library below has decided on: a frame that was too large, or none at all."""
@@ -163,12 +176,18 @@ class Session:
             referee.room.detach(self)
             self.services.rooms.left(referee)
 
-    def _depart(self) -> None:
+    async def halt(self) -> None:
+        """Carry out nothing more; returns when the request under way is answered."""
+        self.halted = True
+        self._inbox.clear()
+        await self._idle.wait()
+
+    def _depart(self, gone_at: int) -> None:
         for referee in self.races.values():
             referee.room.detach(self)
         self.services.sessions.remove(self)
         if self.known:
-            self.services.admission.disconnected(self, list(self.races))
+            self.services.admission.disconnected(self, list(self.races), gone_at)
 
     def _miss_hello(self) -> None:
         if not self.known:
@@ -181,38 +200,41 @@ class Session:
         asyncio.get_running_loop().call_later(EVICTION, self._connection.transport.abort)
 
     def _receive(self, payload: bytes, text: bool, at: float) -> None:
-        if self.closing is not None:
+        if self.halted or self.closing is not None:
             return
+        request: ClientMessage | BadMessage
+        try:
+            request = self.codec.decode_payload(payload, text)
+        except BadMessage as bad:
+            request = bad
         wait = self._bucket.take(1, at)
-        if wait:
-            if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > at - 60:
-                self.close(CloseCode.RATE_LIMITED)
-                return
-            self._too_fast.append(at)
+        if not wait and isinstance(request, BadMessage):
+            self._bucket.drain(self.services.bounds.bad_frame_cost - 1, at)
         if len(self._inbox) >= self.services.bounds.inbox:
             self.close(CloseCode.RATE_LIMITED)
             return
-        self._inbox.append(Arrived(payload, text, at, int(wait * 1000) + 1 if wait else 0))
+        self._inbox.append(Arrived(request, at, int(wait * 1000) + 1 if wait else 0))
         self._news.set()
 
     async def _work(self) -> None:
         while self.closing is None:
             await self._news.wait()
             self._news.clear()
+            self._idle.clear()
             while self._inbox and self.closing is None:
                 await self._carry_out(self._inbox.popleft())
+            self._idle.set()
 
     async def _carry_out(self, frame: Arrived) -> None:
-        try:
-            request = self.codec.decode_payload(frame.payload, frame.text)
-        except BadMessage as bad:
-            self._bucket.drain(self.services.bounds.bad_frame_cost - 1, frame.at)
-            self._refuse(bad)
+        request = frame.request
+        if frame.retry_after:
+            self._refuse_too_fast(frame)
+            return
+        if isinstance(request, BadMessage):
+            self._refuse(request)
             return
         self._counts.requests[type(request)] += 1
         try:
-            if frame.retry_after:
-                raise Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after)
             await self.services.carry_out(self, request, frame.at)
         except StoreUnreplicated:
             # It may be undone: whoever comes back resumes with what was not (NODES, 17).
@@ -238,6 +260,14 @@ class Session:
         self._counts.refusals[refused.code] += 1
         self.answer(error_answer(refused, re))
 
+    def _refuse_too_fast(self, frame: Arrived) -> None:
+        request = frame.request
+        re = request.re if isinstance(request, BadMessage) else request.id
+        self._refuse(Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after), re)
+        self._too_fast.append(frame.at)
+        if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > frame.at - 60:
+            self.close(CloseCode.RATE_LIMITED)
+
     def _close_after(self, refused: CellraceError) -> None:
         match refused.code:
             case ErrorCode.BAD_TOKEN:
@@ -251,8 +281,9 @@ class Session:
         pause = self.services.bounds.ping_seconds
         while True:
             try:
-                pong = await self._connection.ping()
-                seconds = await asyncio.wait_for(pong, pause)
+                # Also over the sending, which waits while what was sent before is not read.
+                async with asyncio.timeout(pause):
+                    seconds = await (await self._connection.ping())
             except TimeoutError:
                 self._connection.transport.abort()  # Half open: nobody is there to read a close frame.
                 return

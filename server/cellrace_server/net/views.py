@@ -19,8 +19,10 @@ from cellrace.messages import (
     OverPush,
     OwnGame,
     Player,
+    PlayerAnswer,
     ProgressPush,
     RaceAnswer,
+    RaceKind,
     RaceState,
     ReadyPush,
     RematchPush,
@@ -32,6 +34,8 @@ from cellrace.messages import (
     dealt_cards,
 )
 from cellrace.variants import find_variant
+from cellrace_server.competition import Profile
+from cellrace_server.core.daily import day_of, published_at
 from cellrace_server.core.facts import (
     Cancelled,
     CountdownBegan,
@@ -86,6 +90,7 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
     online = {e.player.id: room.is_online(e.player.id) for e in race.entrants}
     tallies = {e.player.id: room.tally(e.player.id) for e in race.entrants}
     public = room.released and room.start is not None and room.secret is not None
+    told = public and deal_is_told(race, now)
     cards = dealt_cards(room.start.board.variant, room.start.layout) if public and room.start else None
     return RaceAnswer(
         re=re,
@@ -94,7 +99,7 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
         state=shown_state(room, now),
         kind=race.kind,
         settings=race.settings,
-        code=race.code if entrant else None,
+        code=race.code or None if entrant else None,
         commitment=race.commitment,
         host=race.host,
         created_at=race.created_at,
@@ -103,8 +108,8 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
         entrants=entrant_views(race, online, tallies),
         parent=race.parent,
         successor=race.successor,
-        deal=room.secret.deal if public and room.secret else None,
-        salt=room.secret.salt if public and room.secret else None,
+        deal=room.secret.deal if told and room.secret else None,
+        salt=room.secret.salt if told and room.secret else None,
         layout=cards.layout if cards else None,
         cells=cards.cells if cards else None,
         reserve=cards.reserve if cards else None,
@@ -112,6 +117,11 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
         logs=logs(room, viewer, now) if public else None,
         standings=race.standings,
     )
+
+
+def deal_is_told(race: Race, now: int) -> bool:
+    """Whether number and salt may be told once the race runs: those of a daily only when its day is published."""
+    return race.kind is RaceKind.RACE or (race.start_at is not None and now >= published_at(day_of(race.start_at)))
 
 
 def shown_state(room: Room, now: int) -> RaceState:
@@ -161,6 +171,20 @@ def summary(head: Head, now: int) -> Summary:
     )
 
 
+def player_answer(profile: Profile, now: int, re: RequestId | None) -> PlayerAnswer:
+    """A player's profile."""
+    player = profile.identity.player
+    return PlayerAnswer(
+        re=re,
+        player=player.id,
+        name=player.name,
+        bot=player.bot,
+        since=profile.identity.since,
+        games=profile.games,
+        recent=tuple(summary(head, now) for head in profile.recent),
+    )
+
+
 def fact_push(race: Race, stamped: Stamped, now: int) -> FactPush:
     """A fact as it is told; `race` is the race after it or later."""
     version, fact = stamped.version, stamped.fact
@@ -197,16 +221,17 @@ def fact_push(race: Race, stamped: Stamped, now: int) -> FactPush:
             assert_never(fact)
 
 
-def started_push(room: Room, start: Start) -> StartedPush:
+def started_push(room: Room, start: Start, now: int) -> StartedPush:
     """The start, with the deal that is no secret any more."""
     assert room.secret is not None
     assert room.race.start_at is not None
     cards = dealt_cards(find_variant(room.race.settings.variant), start.layout)
+    told = deal_is_told(room.race, now)
     return StartedPush(
         race=room.id,
         start_at=room.race.start_at,
-        deal=room.secret.deal,
-        salt=room.secret.salt,
+        deal=room.secret.deal if told else None,
+        salt=room.secret.salt if told else None,
         layout=cards.layout,
         cells=cards.cells,
         reserve=cards.reserve,

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from cellrace_server.counts import Counts
+from cellrace_server.store.boards import BoardStore
 from cellrace_server.store.clock import RaceClock
 from cellrace_server.store.commits import Committer
+from cellrace_server.store.daily import DailyStore
 from cellrace_server.store.deals import DealStore
 from cellrace_server.store.due import DueStore
 from cellrace_server.store.library import Link
 from cellrace_server.store.lists import RaceLists
 from cellrace_server.store.nodes import NodeStore
 from cellrace_server.store.players import PlayerStore
+from cellrace_server.store.profiles import ProfileStore
 from cellrace_server.store.races import RaceStore
 from cellrace_server.store.replicas import Replicas
 
@@ -30,6 +33,9 @@ class Store:
     deals: DealStore
     due: DueStore
     nodes: NodeStore
+    boards: BoardStore
+    daily: DailyStore
+    profiles: ProfileStore
     committer: Committer
     clock: RaceClock
     counts: Counts
@@ -49,6 +55,9 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None) 
         DealStore(link),
         DueStore(link),
         NodeStore(link, node),
+        BoardStore(link),
+        DailyStore(link),
+        ProfileStore(link),
         Committer(link, node, clock.now, counts),
         clock,
         counts,

@@ -79,3 +79,33 @@ def guesses(kind: str, address: str) -> str:
 def channel(node: str) -> str:
     """The one channel of a node."""
     return f"cellrace:node:{node}"
+
+
+def board(name: str) -> str:
+    """The stem of a board's keys."""
+    return f"board:{{{name}}}"
+
+
+def rating(variant: str) -> str:
+    """The name of a game's board of ratings."""
+    return f"rating:{variant}"
+
+
+def daily(day: str, variant: str) -> str:
+    """Hash: the secret of a day's deal; and the stem of the keys beside it."""
+    return f"daily:{{{day}:{variant}}}"
+
+
+def daily_deals(variant: str) -> str:
+    """Set: the numbers that days have had."""
+    return f"dailies:{variant}"
+
+
+def player_record(player_id: str, variant: str) -> str:
+    """Hash: what a player has done in a game."""
+    return f"{player(player_id)}:record:{variant}"
+
+
+def player_days(player_id: str, variant: str) -> str:
+    """Set: the days on which a player has won the daily challenge."""
+    return f"{player(player_id)}:days:{variant}"

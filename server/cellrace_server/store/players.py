@@ -74,6 +74,15 @@ class PlayerStore:
         player = Player(id=player_id, name=name.decode(), bot=bot == b"1")
         return Identity(player, int(since), folded.decode())
 
+    async def find_all(self, player_ids: Sequence[str]) -> dict[str, Player]:
+        """The players of several ids; those that there are not are left out."""
+        answers = await self._link.commands([("HMGET", keys.player(p), "name", "bot") for p in player_ids])
+        return {
+            player_id: Player(id=player_id, name=name.decode(), bot=bot == b"1")
+            for player_id, (name, bot) in zip(player_ids, answers, strict=True)
+            if name is not None
+        }
+
     async def change(self, identity: Identity, name: Name | None, bot: bool, now: int) -> Player:
         """The player under another name, and marked as a bot for good. Raises Refused with `name_taken`."""
         player = identity.player

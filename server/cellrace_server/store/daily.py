@@ -1,0 +1,88 @@
+"""Daily challenges on record: each day's deal, and who has attempted it (NODES, 21)."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import date
+
+from msgspec import Struct
+
+from cellrace_server.core.daily import is_reserved
+from cellrace_server.stock import load_stock
+from cellrace_server.store import keys
+from cellrace_server.store.deals import new_secret
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.races import Secret
+
+DRAWS = 1_000
+
+
+class Attempt(Struct, frozen=True):
+    """A player's one attempt at a day: its race, and when it began."""
+
+    race: str
+    start_at: int
+
+
+class DailyStore:
+    """Reads and writes the days of all games."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def secret(self, day: date, variant: str) -> Secret:
+        """The day's deal and salt: drawn when they are first asked for, the same for everyone ever after."""
+        key = keys.daily(day.isoformat(), variant)
+        known: bytes | None = await self._link.command("HGET", key, "secret")
+        if known is None:
+            drawn = await self._draw(variant)
+            await self._link.command("HSETNX", key, "secret", f"{drawn.deal}:{drawn.salt}")
+            known = await self._link.command("HGET", key, "secret")
+            if known is None:
+                raise StoreUnavailable("The store has lost the deal of a day.")
+        deal, salt = known.decode().split(":")
+        await self._link.command("SADD", keys.daily_deals(variant), deal)
+        return Secret(int(deal), salt)
+
+    async def exists(self, day: date, variant: str) -> bool:
+        """Whether a day's deal has been drawn."""
+        return bool(await self._link.command("HEXISTS", keys.daily(day.isoformat(), variant), "secret"))
+
+    async def _draw(self, variant: str) -> Secret:
+        """A proved number kept for daily challenges that no day has had; when all are used, any of them again."""
+        numbers = load_stock(variant).numbers
+        source = secrets.SystemRandom()
+        reserved: int | None = None
+        for _ in range(DRAWS):
+            number = source.choice(numbers)
+            if is_reserved(variant, number):
+                reserved = number
+                if not await self._link.command("SISMEMBER", keys.daily_deals(variant), number):
+                    break
+        assert reserved is not None  # One in eight is.
+        return new_secret(reserved)
+
+    async def claim(self, day: date, variant: str, player: str, race: str, start_at: int) -> tuple[bool, Attempt]:
+        """Record an attempt, unless the player has one: whether it is new, and the one that counts."""
+        answer: Answer = await self._link.call(
+            "daily_claim", [keys.daily(day.isoformat(), variant)], player, race, start_at
+        )
+        return answer[0] == b"1", _attempt(answer[1])
+
+    async def attempt(self, day: date, variant: str, player: str) -> Attempt | None:
+        """A player's attempt, or None."""
+        found: bytes | None = await self._link.command(
+            "HGET", keys.daily(day.isoformat(), variant) + ":attempts", player
+        )
+        return None if found is None else _attempt(found)
+
+    async def entries(self, day: date, variant: str) -> int:
+        """How many players have begun an attempt."""
+        count: int = await self._link.command("HLEN", keys.daily(day.isoformat(), variant) + ":attempts")
+        return count
+
+
+def _attempt(text: bytes) -> Attempt:
+    race, _, start_at = text.decode().partition(":")
+    return Attempt(race, int(start_at))
