@@ -68,4 +68,8 @@ class Config(Struct, frozen=True):
     log_level: str = "info"
     reuse_port: bool = False
     """Whether other processes listen on the same port (`--workers`)."""
+    pool: int = 0
+    """How many deals to prove for each game beyond its stock; 0 for none."""
+    pool_workers: int = 1
+    """How many processes prove them."""
     bounds: Bounds = Bounds()

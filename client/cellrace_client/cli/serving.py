@@ -51,6 +51,10 @@ def _bound_options(command: Decorated) -> Decorated:
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
+@click.option(
+    "--pool", default=500, type=click.IntRange(0), help="Deals to prove for each game beyond the stock; 0 for none."
+)
+@click.option("--pool-workers", default=1, type=click.IntRange(1, 64), help="Processes that prove them, slowly.")
 @_bound_options
 def serve(
     host: str,
@@ -63,6 +67,8 @@ def serve(
     origins: tuple[str, ...],
     log_level: str,
     workers: int,
+    pool: int,
+    pool_workers: int,
     **bounds: float,
 ) -> None:
     """Run a race server until SIGTERM or Ctrl-C.
@@ -81,6 +87,8 @@ def serve(
         origins=origins,
         log_level=log_level,
         reuse_port=is_worker(),
+        pool=pool,
+        pool_workers=pool_workers,
         bounds=convert(bounds, Bounds),
     )
     run = asyncio.run

@@ -9,6 +9,7 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 import structlog
+from msgspec import Struct
 from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 from websockets.typing import Subprotocol
@@ -18,6 +19,7 @@ from cellrace.errors import ERROR_SENTENCES, ErrorCode
 from cellrace.schema import asyncapi
 from cellrace_server.config import Bounds
 from cellrace_server.counts import Counts
+from cellrace_server.filler import PoolDetail
 from cellrace_server.net.api import Api
 from cellrace_server.net.quota import Quota
 from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
@@ -27,17 +29,35 @@ METHODS = ("GET", "HEAD")
 
 Readiness = Callable[[], str | None]
 """Why the node is not ready, or None when it is."""
+Detail = Callable[[], PoolDetail]
+"""How the pools of proved deals stand."""
 MetricsPage = Callable[[str], tuple[bytes, str]]
 """The metrics in the format that an `Accept` header asks for, and their content type."""
 
 log = structlog.get_logger()
 
 
+class ReadyDetail(Struct, frozen=True):
+    """What deserves a look though the node is ready."""
+
+    pool: PoolDetail
+
+
+class Ready(Struct, frozen=True):
+    """What `/readyz` says of a node that is ready."""
+
+    detail: ReadyDetail
+    status: str = "ready"
+
+
 class Web:
     """Answers HTTP requests, and lets WebSocket handshakes for `/ws` pass."""
 
-    def __init__(self, readiness: Readiness, metrics: MetricsPage, api: Api, bounds: Bounds, counts: Counts) -> None:
+    def __init__(
+        self, readiness: Readiness, detail: Detail, metrics: MetricsPage, api: Api, bounds: Bounds, counts: Counts
+    ) -> None:
         self._readiness = readiness
+        self._detail = detail
         self._metrics = metrics
         self._api = api
         self._quota = Quota(bounds.http_burst, bounds.http_per_second)
@@ -79,7 +99,7 @@ class Web:
             case "/readyz":
                 reason = self._readiness()
                 if reason is None:
-                    return json_response(HTTPStatus.OK, {"status": "ready"})
+                    return json_response(HTTPStatus.OK, Ready(ReadyDetail(self._detail())))
                 return error_response(HTTPStatus.SERVICE_UNAVAILABLE, "not_ready", reason)
             case _:
                 pass
