@@ -131,7 +131,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (hearing.echo(), "echo"),
             (filler.run(), "filler"),
         ):
-            tasks.spawn(work, name)
+            tasks.spawn(work, name, lasting=True)
         server = await _listen(config, services, _web(node, services, hearing, filler))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))

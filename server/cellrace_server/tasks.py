@@ -7,6 +7,9 @@ from collections.abc import Coroutine
 
 import structlog
 
+CANCELLED_AGAIN = 0.1
+"""After how many seconds a task that goes on in spite of it is cancelled again."""
+
 log = structlog.get_logger()
 
 
@@ -16,19 +19,21 @@ class Tasks:
     def __init__(self) -> None:
         # As many as there are rooms to wake and connections to note as gone, and each of these has one at most.
         self._running: set[asyncio.Task[None]] = set()
+        self._lasting: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def spawn(self, work: Coroutine[object, object, None], name: str) -> None:
-        """Run something in the background."""
+    def spawn(self, work: Coroutine[object, object, None], name: str, *, lasting: bool = False) -> None:
+        """Run something in the background; what is `lasting` goes on until `close`."""
         if self._closed:
             work.close()
             return
         task = asyncio.create_task(work, name=name)
-        self._running.add(task)
+        (self._lasting if lasting else self._running).add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        self._lasting.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("a background task failed", task=task.get_name(), exc_info=error)
 
@@ -37,6 +42,8 @@ class Tasks:
         self._closed = True
         if patience and self._running:
             await asyncio.wait(self._running, timeout=patience)
-        for task in self._running:
-            task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        # Cancelled again until it ends: on Python 3.11 a task that is just being answered may miss the first time.
+        while rest := self._running | self._lasting:
+            for task in rest:
+                task.cancel()
+            await asyncio.wait(rest, timeout=CANCELLED_AGAIN)
