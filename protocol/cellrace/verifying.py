@@ -1,0 +1,228 @@
+"""Verifying replays offline: what each check says, and what fails (protocol, section 6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import msgspec
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from cellrace.commitment import commitment
+from cellrace.deals import deal
+from cellrace.errors import IllegalMove, InvalidText, UnknownVariant
+from cellrace.game import Game
+from cellrace.messages import EntrantStatus, Replay, dealt_cards
+from cellrace.replay import KEY_BYTES, SIGNATURE_BYTES, Written, decoded, key_id, read_replay, signed_bytes, start_of
+from cellrace.variants import find_variant
+
+MOST_LATENCY = 250
+"""How much of a winner's round trip may be taken off the time, ms."""
+
+_SALT = re.compile("[0-9a-f]{32}")
+_STILL_PLAYING = (EntrantStatus.JOINED, EntrantStatus.READY, EntrantStatus.PLAYING)
+
+Keys = Mapping[str, bytes]
+"""Public keys of 32 raw bytes by their names."""
+
+
+class Check(NamedTuple):
+    """One thing that must hold of a replay, whether it does, and a sentence about it."""
+
+    name: str
+    holds: bool
+    sentence: str
+
+
+class _Fault(Exception):
+    """What does not hold, as a sentence."""
+
+
+class _Known(NamedTuple):
+    """What the checks look at; `game` is the one after the last entry, or the refusal of an entry."""
+
+    written: Written
+    keys: Keys
+    game: Game | IllegalMove | UnknownVariant
+
+    @property
+    def replay(self) -> Replay:
+        return self.written.replay
+
+
+def verify(text: bytes, keys: Keys) -> tuple[Check, ...]:
+    """Every check of a replay's JSON, which is verified when all hold; where the form fails, the form alone."""
+    try:
+        written = read_replay(text)
+    except InvalidText as unreadable:
+        return (Check("form", False, str(unreadable)),)
+    known = _Known(written, keys, _play(written.replay))
+    return (
+        Check("form", True, "Every field is there, and is what it must be."),
+        *(_check(name, look, known) for name, look in _CHECKS.items()),
+    )
+
+
+def read_keys(text: bytes) -> dict[str, bytes]:
+    """Public keys in base64, one a line, or all that `/api/v1/keys` answers. Raises InvalidText."""
+    try:
+        lines = _key_lines(text.decode())
+    except UnicodeDecodeError:
+        raise InvalidText("This is no public key: it is not even text.") from None
+    keys: dict[str, bytes] = {}
+    for line in lines:
+        public = decoded(line, KEY_BYTES)
+        if public is None:
+            raise InvalidText(
+                f"{line[:60]!r} is no public key: 32 bytes in base64 are wanted, as /api/v1/keys gives them."
+            )
+        keys[key_id(public)] = public
+    if not keys:
+        raise InvalidText("There is no public key.")
+    return keys
+
+
+class _PublishedKey(msgspec.Struct):
+    public: str
+
+
+class _PublishedKeys(msgspec.Struct):
+    keys: list[_PublishedKey]
+
+
+def _key_lines(text: str) -> list[str]:
+    if not text.lstrip().startswith("{"):
+        return text.split()
+    try:
+        return [key.public for key in msgspec.json.decode(text, type=_PublishedKeys).keys]
+    except msgspec.DecodeError as wrong:
+        raise InvalidText(f"This is not what /api/v1/keys answers: {wrong}.") from None
+
+
+def _play(replay: Replay) -> Game | IllegalMove | UnknownVariant:
+    try:
+        game, _ = start_of(replay).play_all(move for _, move in replay.moves)
+    except (IllegalMove, UnknownVariant) as refused:
+        return refused
+    return game
+
+
+def _check(name: str, look: Callable[[_Known], str], known: _Known) -> Check:
+    try:
+        return Check(name, True, look(known))
+    except _Fault as fault:
+        return Check(name, False, str(fault))
+
+
+def _check_commitment(known: _Known) -> str:
+    replay = known.replay
+    if not _SALT.fullmatch(replay.salt):
+        raise _Fault("The salt is not 32 hex characters.")
+    if commitment(replay.variant, replay.deal, replay.salt) != replay.commitment:
+        raise _Fault("The commitment is to another game, deal or salt.")
+    return "The commitment is to this game, deal and salt."
+
+
+def _check_deal(known: _Known) -> str:
+    replay = known.replay
+    if isinstance(known.game, UnknownVariant):
+        raise _Fault(str(known.game))
+    variant = find_variant(replay.variant)
+    dealt = dealt_cards(variant, deal(variant, replay.deal))
+    for what, told, right in (
+        ("columns", replay.layout, dealt.layout),
+        ("cells", replay.cells, dealt.cells),
+        ("reserve", replay.reserve, dealt.reserve or ()),
+    ):
+        if told != right:
+            raise _Fault(f"Deal {replay.deal} of {variant.id} has other {what}.")
+    return f"The cards lie as in deal {replay.deal} of {variant.id}."
+
+
+def _check_moves(known: _Known) -> str:
+    count = len(known.replay.moves)
+    match known.game:
+        case UnknownVariant():
+            raise _Fault("The moves cannot be judged in a game that is not known.")
+        case IllegalMove(index=index, move=move, reason=reason) as illegal:
+            raise _Fault(f"Entry {index + 1} of {count}, {move}, is illegal: {illegal} ({reason})")
+        case _:
+            return "Each entry of the log is legal." if count else "The log is empty."
+
+
+def _check_stamps(known: _Known) -> str:
+    before = 0
+    for number, (at, _) in enumerate(known.replay.moves, 1):
+        if at < before:
+            raise _Fault(f"Entry {number} is stamped {at} ms, earlier than the one before it, {before} ms.")
+        before = at
+    if known.replay.ended < before:
+        raise _Fault(f"The game ended at {known.replay.ended} ms, before its last entry, {before} ms.")
+    return "No stamp falls."
+
+
+def _check_result(known: _Known) -> str:
+    replay, game, result = known.replay, known.game, known.replay.result
+    if not isinstance(game, Game):
+        raise _Fault("The result cannot be judged without the moves.")
+    home = game.board.cards_home
+    if result.home != home:
+        raise _Fault(f"The moves bring {home} cards home, not {result.home}.")
+    if result.status in _STILL_PLAYING:
+        raise _Fault(f"No game ends as {result.status}.")
+    if (result.status is EntrantStatus.WON) != game.won:
+        raise _Fault(f"The moves {'win' if game.won else 'do not win'}, and the result is {result.status}.")
+    if game.won:
+        _check_time(replay)
+        return f"The moves win, in {result.time} ms."
+    if (result.time, result.raw, result.latency) != (None, None, None):
+        raise _Fault("Only a win has a time.")
+    return f"The moves bring {home} cards home and do not win: {result.status}."
+
+
+def _check_time(replay: Replay) -> None:
+    result, last = replay.result, replay.moves[-1][0]
+    if result.time is None or result.raw is None or result.latency is None:
+        raise _Fault("A win has `time`, `raw` and `latency`.")
+    if result.raw != last or replay.ended != last:
+        raise _Fault(f"The winning move came at {last} ms; `raw` is {result.raw} and `ended` is {replay.ended}.")
+    if result.latency > MOST_LATENCY:
+        raise _Fault(f"A latency of {result.latency} ms is above {MOST_LATENCY}.")
+    if result.time != max(0, result.raw - result.latency):
+        raise _Fault(f"{result.raw} ms less a latency of {result.latency} ms is not {result.time}.")
+
+
+def _check_key(known: _Known) -> str:
+    name = known.replay.key
+    if not known.keys:
+        raise _Fault(f"No key is given, so the signature cannot be checked; {name} is wanted.")
+    if name not in known.keys:
+        raise _Fault(f"The key {name} signed it; given is {', '.join(known.keys)}.")
+    return f"The key is {name}."
+
+
+def _check_signature(known: _Known) -> str:
+    public = known.keys.get(known.replay.key)
+    if public is None:
+        raise _Fault("The signature cannot be checked without its key.")
+    signature = decoded(known.replay.signature, SIGNATURE_BYTES)
+    if signature is None:
+        raise _Fault("The signature is not 64 bytes in base64.")
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, signed_bytes(known.written.fields))
+    except (InvalidSignature, ValueError):
+        raise _Fault("The signature is not that of this replay: something in it was changed.") from None
+    return "The signature is that of this very replay."
+
+
+_CHECKS: dict[str, Callable[[_Known], str]] = {
+    "commitment": _check_commitment,
+    "deal": _check_deal,
+    "moves": _check_moves,
+    "stamps": _check_stamps,
+    "result": _check_result,
+    "key": _check_key,
+    "signature": _check_signature,
+}
