@@ -1,0 +1,61 @@
+"""The table of commands and states in words, for the protocol page and for whoever changes it."""
+
+from __future__ import annotations
+
+from cellrace.messages import (
+    RaceConcede,
+    RaceForfeit,
+    RaceJoin,
+    RaceKick,
+    RaceLeave,
+    RaceReady,
+    RaceRematch,
+    RaceStart,
+    RaceState,
+    Request,
+)
+from cellrace.protocol_page import table
+from cellrace_server.core.commands import (
+    ALLOWED,
+    Command,
+    Concede,
+    Forfeit,
+    Join,
+    Kick,
+    Leave,
+    Rematch,
+    SetReady,
+    Start,
+)
+
+REQUESTS: dict[type[Command], type[Request]] = {
+    Join: RaceJoin,
+    Leave: RaceLeave,
+    SetReady: RaceReady,
+    Start: RaceStart,
+    Kick: RaceKick,
+    Concede: RaceConcede,
+    Forfeit: RaceForfeit,
+    Rematch: RaceRematch,
+}
+"""The commands that a client can ask for; the others come from the server itself."""
+
+_INTRODUCTION = (
+    "Which request is carried out in which state, or the code that refuses it there. What only an entrant or the host\n"
+    "may ask is first refused with `not_entrant` or `not_host`; `race.join` of an entrant always succeeds.\n"
+)
+
+
+def all_commands_by_state() -> str:
+    """Every command, those of the server itself too."""
+    return table(("command", *RaceState), [(command.__name__, *_row(command)) for command in ALLOWED])
+
+
+def requests_by_state() -> str:
+    """What a client should know, as a section of the protocol page."""
+    rows = [(f"`{request.__struct_config__.tag}`", *_row(command)) for command, request in REQUESTS.items()]
+    return f"{_INTRODUCTION}\n{table(('request', *RaceState), rows)}"
+
+
+def _row(command: type[Command]) -> list[str]:
+    return ["yes" if code is None else f"`{code}`" for code in ALLOWED[command].values()]
