@@ -23,6 +23,7 @@ from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.players import Credentials
 from cellrace_server.store.races import LostTrack
 from cellrace_server.tasks import Tasks
 
@@ -51,15 +52,15 @@ class Admission:
         self._bounds = bounds
         self._tasks = tasks
 
-    async def admit(self, hello: Hello, address: str) -> Admitted:
-        """The player who says hello, under a new sid. Raises Refused, StoreUnavailable."""
+    async def admit(self, hello: Hello, address: str, newcomer: Credentials) -> Admitted:
+        """The player who says hello, a new one under these credentials. Raises Refused, StoreUnavailable."""
         now = self._store.clock.now()
         name = None if hello.name is None else parse_name(hello.name)
         if hello.token is None:
             here = ip_address(address).is_loopback
             await self._count(address, "player", self._bounds.new_players_here if here else self._bounds.new_players)
-            player, token = await self._register(name, hello.bot, now)
-            return Admitted(player, token, await self._store.players.take_over(player.id))
+            player = await self._register(newcomer, name, hello.bot, now)
+            return Admitted(player, newcomer.token, await self._store.players.take_over(player.id))
         try:
             if await self._store.players.guesses("token", address) >= self._bounds.wrong_guesses:
                 raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
@@ -75,13 +76,13 @@ class Admission:
         if await self._store.players.count_guess(kind, address, GUESS_WINDOW) > most:
             raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
 
-    async def _register(self, name: Name | None, bot: bool, now: int) -> tuple[Player, str]:
+    async def _register(self, newcomer: Credentials, name: Name | None, bot: bool, now: int) -> Player:
         if name is not None:
-            return await self._store.players.register(name, bot, now)
+            return await self._store.players.register(newcomer, name, bot, now)
         for _ in range(NAME_ATTEMPTS):
             try:
                 made = parse_name(f"{'Bot' if bot else 'Guest'} {secrets.randbelow(900_000) + 100_000}")
-                return await self._store.players.register(made, bot, now)
+                return await self._store.players.register(newcomer, made, bot, now)
             except Refused:
                 continue
         raise Refused(ErrorCode.NAME_TAKEN)
@@ -124,11 +125,10 @@ class Admission:
                 await self.open(referee, member)
         return True
 
-    def disconnected(self, member: Member, race_ids: list[str]) -> None:
-        """A connection has ended: its entrants are without one from now on, if it was their newest."""
-        now = self._store.clock.now()
+    def disconnected(self, member: Member, race_ids: list[str], at: int) -> None:
+        """A connection has ended: its entrants are without one since then, if it was their newest."""
         for race_id in race_ids:
-            self._tasks.spawn(self._note_gone(member, race_id, now), "race")
+            self._tasks.spawn(self._note_gone(member, race_id, at), "race")
 
     async def _note_gone(self, member: Member, race_id: str, at: int) -> None:
         # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.

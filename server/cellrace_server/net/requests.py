@@ -47,6 +47,7 @@ from cellrace_server.net import views
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
+from cellrace_server.store.errors import StoreError
 from cellrace_server.store.races import LostTrack
 
 
@@ -134,7 +135,7 @@ async def _hello(session: Session, request: Hello) -> None:
     if session.known:
         raise Refused(ErrorCode.ALREADY_HELLO)
     services = session.services
-    admitted = await services.admission.admit(request, session.address)
+    admitted = await services.admission.admit(request, session.address, session.newcomer)
     mover = Mover(services.store, admitted.player.id, admitted.sid, services.bounds.log_entries)
     session.become(admitted.player, admitted.sid, mover)
 
@@ -144,7 +145,12 @@ async def _hello(session: Session, request: Hello) -> None:
         for referee in referees:
             session.track(referee)
 
-    await services.admission.resume(session, welcome)
+    try:
+        await services.sessions.halt_older(session)
+        await services.admission.resume(session, welcome)
+    except StoreError:
+        session.forget()
+        raise
 
 
 def _welcome(session: Session, request: Hello, admitted: Admitted, referees: list[Referee]) -> Welcome:

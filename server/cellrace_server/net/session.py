@@ -28,6 +28,7 @@ from cellrace_server.referee import Referee
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreError, StoreUnreplicated
+from cellrace_server.store.players import new_credentials
 from cellrace_server.store.races import LostTrack
 
 RETRY_AFTER = 1_000
@@ -80,6 +81,8 @@ class Session:
         self.outbox = Outbox(connection, bounds, self._evict)
         self.player = Player(id="", name="", bot=False)
         self.sid = ""
+        self.newcomer = new_credentials()
+        """Who this connection makes its player if that is a new one, the same however often hello is repeated."""
         self.mover: Mover | None = None
         self.races: dict[str, Referee] = {}
         self._connection = connection
@@ -221,9 +224,11 @@ class Session:
             await self._news.wait()
             self._news.clear()
             self._idle.clear()
-            while self._inbox and self.closing is None:
-                await self._carry_out(self._inbox.popleft())
-            self._idle.set()
+            try:
+                while self._inbox and self.closing is None:
+                    await self._carry_out(self._inbox.popleft())
+            finally:
+                self._idle.set()
 
     async def _carry_out(self, frame: Arrived) -> None:
         request = frame.request
@@ -302,3 +307,7 @@ class Session:
         self.player = player
         self.sid = sid
         self.mover = mover
+
+    def forget(self) -> None:
+        """The player is not known after all: hello may be repeated."""
+        self.sid = ""

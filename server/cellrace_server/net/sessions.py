@@ -39,6 +39,12 @@ class Sessions:
         if self._newest.get(session.player.id) is session:
             del self._newest[session.player.id]
 
+    async def halt_older(self, session: Session) -> None:
+        """Nothing more of the connection before this one is carried out, and nothing is under way."""
+        before = self._newest.get(session.player.id)
+        if before is not None and before is not session:
+            await before.halt()
+
     def take_over(self, session: Session) -> None:
         """A connection plays for its player from now on; the one before it is closed."""
         before = self._newest.get(session.player.id)

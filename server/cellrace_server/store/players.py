@@ -31,6 +31,22 @@ class Identity(Struct, frozen=True):
     folded: str
 
 
+class Credentials(Struct, frozen=True):
+    """The id of a player and the token that proves it, of which only a hash is kept."""
+
+    id: str
+    token: str
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.id}, …)"
+
+
+def new_credentials() -> Credentials:
+    """Those of a player to be."""
+    player_id = new_id()
+    return Credentials(player_id, f"{player_id}.{secrets.token_urlsafe(24)}")
+
+
 def new_id(length: int = 12) -> str:
     """A random id without letters that look alike: about 59 bits at the usual length."""
     return "".join(secrets.choice(_ID_LETTERS) for _ in range(length))
@@ -43,14 +59,14 @@ class PlayerStore:
         self._link = link
         self._node = node
 
-    async def register(self, name: Name, bot: bool, now: int) -> tuple[Player, str]:
-        """A new player and the token, which is shown this once. Raises Refused with `name_taken`."""
-        player = Player(id=new_id(), name=name.shown, bot=bot)
+    async def register(self, newcomer: Credentials, name: Name, bot: bool, now: int) -> Player:
+        """A new player, once however often this is repeated. Raises Refused with `name_taken`."""
+        player = Player(id=newcomer.id, name=name.shown, bot=bot)
         await self._claim_name(name.folded, player.id, now)
-        token = f"{player.id}.{secrets.token_urlsafe(24)}"
-        record = ("name", name.shown, "folded", name.folded, "bot", int(bot), "since", now, "token", _hashed(token))
+        token = _hashed(newcomer.token)
+        record = ("name", name.shown, "folded", name.folded, "bot", int(bot), "since", now, "token", token)
         await self._link.command("HSET", keys.player(player.id), *record)
-        return player, token
+        return player
 
     async def recognise(self, token: str) -> Identity:
         """The player of a token. Raises Refused with `bad_token` or `banned`."""
