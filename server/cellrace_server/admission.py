@@ -130,6 +130,14 @@ class Admission:
         for race_id in race_ids:
             self._tasks.spawn(self._note_gone(member, race_id, at), "race")
 
+    async def _note_unqueued(self, member: Member, queued: str) -> None:
+        while True:
+            try:
+                await self._store.queue.leave(queued, member.player.id, member.sid)
+                return
+            except StoreUnavailable:
+                await asyncio.sleep(RETRY)
+
     async def _note_gone(self, member: Member, race_id: str, at: int) -> None:
         # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.
         player = member.player.id

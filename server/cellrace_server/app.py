@@ -25,6 +25,7 @@ from cellrace_server.competition import Competition
 from cellrace_server.config import Config
 from cellrace_server.filler import Filler
 from cellrace_server.lobby import Lobby
+from cellrace_server.matching import PAIRING, Matching
 from cellrace_server.metrics import Metrics
 from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
@@ -37,7 +38,15 @@ from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store, open_store
 from cellrace_server.store.connect import connect, without_secrets
 from cellrace_server.store.embedded import EmbeddedStore
-from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, SupersededTold, Telling
+from cellrace_server.store.hearing import (
+    FactTold,
+    Hearing,
+    MatchedTold,
+    MovesTold,
+    PresenceTold,
+    SupersededTold,
+    Telling,
+)
 from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
 from cellrace_server.workers import end_with_parent, first_line, is_worker, stop_signals
@@ -101,8 +110,9 @@ async def running(config: Config) -> AsyncIterator[Node]:
         stack.push_async_callback(tasks.close)
         rooms = Rooms(store, RoomAnnouncer(store.clock.now), tasks)
         sessions = Sessions()
-        hearing = Hearing(connected.client, node, _hearer(rooms, sessions), rooms.catch_up)
+        hearing = Hearing(connected.client, node, _hearer(rooms, sessions, tasks), rooms.catch_up)
         admission = Admission(store, rooms, config.bounds, tasks)
+        matching = Matching(store, rooms)
         services = Services(
             node=node.partition(":")[0],
             version=f"cellrace {version('cellrace')}",
@@ -113,6 +123,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             lobby=Lobby(store, rooms, admission, config.bounds),
             challenges=Challenges(store, rooms, admission),
             competition=Competition(store),
+            matching=matching,
             sessions=sessions,
             carry_out=requests.carry_out,
         )
@@ -123,6 +134,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (upkeep.beat(), "beat"),
             (upkeep.sweep(), "sweep"),
             (upkeep.compare(), "compare"),
+            (repeat(PAIRING, "no quick matches", matching.pair_all), "matching"),
             (
                 repeat(COMPARISON, "the sessions could not be compared", lambda: sessions.compare(store.players)),
                 "fence",
@@ -150,9 +162,13 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
     return Web(readiness, filler.detail, metrics.page, Api(store, services.lobby), bounds, store.counts)
 
 
-def _hearer(rooms: Rooms, sessions: Sessions) -> Callable[[Telling], None]:
+def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling], None]:
     def hear(telling: Telling) -> None:
         match telling:
+            case MatchedTold():
+                session = sessions.find(telling.player, telling.sid)
+                if session is not None:
+                    tasks.spawn(requests.enter_match(session, telling.race), "enter a match")
             case SupersededTold():
                 sessions.supersede(telling.player, telling.sid)
             case FactTold() | MovesTold() | PresenceTold():

@@ -10,17 +10,22 @@ from cellrace.messages import (
     MAX_MOVES,
     PROTOCOL_VERSION,
     ClientMessage,
+    CloseCode,
     DailyGet,
     DailyPractice,
     DailyStart,
     Hello,
     LeaderboardGet,
     Limits,
+    MatchedPush,
     Move,
     Ok,
     Ping,
     PlayerGet,
     Pong,
+    Queued,
+    QueueJoin,
+    QueueLeave,
     RaceConcede,
     RaceCreate,
     RaceForfeit,
@@ -97,6 +102,11 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
             session.answer(Ok(re=request.id))
         case RaceRematch():
             session.track(await lobby.rematch(session, request.race, _whole(session, request)))
+        case QueueJoin():
+            await _join_queue(session, request)
+        case QueueLeave():
+            await _leave_queue(session)
+            session.answer(Ok(re=request.id))
         case DailyGet():
             session.answer(await services.challenges.get(session.player.id, request))
         case DailyStart():
@@ -198,6 +208,39 @@ async def _play(session: Session, referee: Referee, request: Move, arrived: floa
         raise
     if referee.room.race.version != version or referee.room.spectators:
         rooms.attend(referee)
+
+
+async def _join_queue(session: Session, request: QueueJoin) -> None:
+    if session.queued is not None:
+        raise Refused(ErrorCode.ALREADY_QUEUED)
+    waiting = await session.services.matching.join(session, request)
+    session.queued = request.variant
+    session.answer(Queued(re=request.id, waiting=waiting))
+    await session.services.matching.pair(request.variant)
+
+
+async def _leave_queue(session: Session) -> None:
+    variant, session.queued = session.queued, None
+    if variant is not None:
+        await session.services.matching.leave(session, variant)
+
+
+async def enter_match(session: Session, race_id: str) -> None:
+    """Bring a player who has been matched into the race; whom that fails for comes back and finds it."""
+    session.queued = None
+    try:
+        async with session.services.rooms.hold(race_id) as referee:
+            room = referee.room
+            if race_id in session.races or room.entrant(session.player.id) is None:
+                return
+            await session.services.admission.open(referee, session)
+            room.attach(session)
+            session.push(MatchedPush(race=race_id))
+            session.track(referee)
+    except Superseded:
+        session.close(CloseCode.TAKEN_OVER)
+    except (StoreError, Refused, LostTrack):
+        session.close(CloseCode.LOST_TRACK)
 
 
 def _ok(session: Session, request: Request) -> Callable[[Room], None]:

@@ -13,13 +13,23 @@ from websockets.exceptions import ConnectionClosed
 
 from cellrace.codec import Codec
 from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
-from cellrace.messages import CLOSE_SENTENCES, ClientMessage, CloseCode, Player, RequestId, ServerAnswer, error_answer
+from cellrace.messages import (
+    CLOSE_SENTENCES,
+    ClientMessage,
+    CloseCode,
+    MatchedPush,
+    Player,
+    RequestId,
+    ServerAnswer,
+    error_answer,
+)
 from cellrace_server.admission import Admission
 from cellrace_server.challenges import Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
 from cellrace_server.lobby import Lobby
+from cellrace_server.matching import Matching
 from cellrace_server.moves import Mover, Superseded
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
@@ -54,6 +64,7 @@ class Services:
     lobby: Lobby
     challenges: Challenges
     competition: Competition
+    matching: Matching
     sessions: Sessions
     carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
     """Carries out one request that was read at a monotonic time, and answers it."""
@@ -85,6 +96,8 @@ class Session:
         """Who this connection makes its player if that is a new one, the same however often hello is repeated."""
         self.mover: Mover | None = None
         self.races: dict[str, Referee] = {}
+        self.queued: str | None = None
+        """The game whose queue the player waits in."""
         self._connection = connection
         # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
         self._inbox: deque[Arrived] = deque()
@@ -163,6 +176,10 @@ class Session:
 
     def answer(self, message: ServerAnswer) -> None:
         """Send an answer."""
+        self.outbox.send(frame_bytes(self.codec.encode(message), self.codec.text))
+
+    def push(self, message: MatchedPush) -> None:
+        """Send what was not asked for."""
         self.outbox.send(frame_bytes(self.codec.encode(message), self.codec.text))
 
     def track(self, referee: Referee) -> None:

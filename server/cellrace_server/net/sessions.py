@@ -62,8 +62,13 @@ class Sessions:
                 if sid != session.sid:
                     session.close(CloseCode.TAKEN_OVER)
 
+    def find(self, player: str, sid: str) -> Session | None:
+        """The connection that plays for a player, if it is this one."""
+        session = self._newest.get(player)
+        return session if session is not None and session.sid == sid else None
+
     def supersede(self, player: str, sid: str) -> None:
         """A player has connected at another node: the connection `sid` is closed."""
-        session = self._newest.get(player)
-        if session is not None and session.sid == sid:
+        session = self.find(player, sid)
+        if session is not None:
             session.close(CloseCode.TAKEN_OVER)

@@ -18,6 +18,7 @@ from cellrace_server.store.lists import RaceLists
 from cellrace_server.store.nodes import NodeStore
 from cellrace_server.store.players import PlayerStore
 from cellrace_server.store.profiles import ProfileStore
+from cellrace_server.store.queue import QueueStore
 from cellrace_server.store.races import RaceStore
 from cellrace_server.store.replicas import Replicas
 
@@ -36,6 +37,7 @@ class Store:
     boards: BoardStore
     daily: DailyStore
     profiles: ProfileStore
+    queue: QueueStore
     committer: Committer
     clock: RaceClock
     counts: Counts
@@ -58,6 +60,7 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None) 
         BoardStore(link),
         DailyStore(link),
         ProfileStore(link),
+        QueueStore(link),
         Committer(link, node, clock.now, counts),
         clock,
         counts,

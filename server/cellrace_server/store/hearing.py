@@ -59,7 +59,15 @@ class SupersededTold(Struct, frozen=True):
     sid: str
 
 
-Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold
+class MatchedTold(Struct, frozen=True):
+    """A player who waits by the connection `sid` has a rival, and this race."""
+
+    player: str
+    race: str
+    sid: str
+
+
+Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold | MatchedTold
 
 
 class Hearing:
@@ -149,6 +157,8 @@ def _telling(parts: list[bytes]) -> Telling:
             return MovesTold(subject, parts[2].decode(), int(parts[3]), entries)
         case b"presence":
             return PresenceTold(subject, parts[2].decode(), parse_presence(parts[3]))
+        case b"matched":
+            return MatchedTold(subject, parts[2].decode(), parts[3].decode())
         case b"superseded":
             return SupersededTold(subject, parts[2].decode())
         case _:

@@ -109,3 +109,8 @@ def player_record(player_id: str, variant: str) -> str:
 def player_days(player_id: str, variant: str) -> str:
     """Set: the days on which a player has won the daily challenge."""
     return f"{player(player_id)}:days:{variant}"
+
+
+def queue(variant: str) -> str:
+    """Hash: who waits for a quick match of a game; and the stem of the key beside it."""
+    return f"queue:{{{variant}}}"

@@ -18,7 +18,8 @@ class RaceLists:
 
     async def add(self, race: Race) -> None:
         """List a race, or make its code known if it is private."""
-        await self._link.command("SET", keys.code(race.code), race.id)
+        if race.code:
+            await self._link.command("SET", keys.code(race.code), race.id)
         if not race.settings.private:
             await self._link.command("ZADD", keys.LIVE, race.created_at, race.id)
 

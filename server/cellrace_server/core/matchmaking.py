@@ -1,0 +1,56 @@
+"""Who races whom in a quick match: near in rating at first, anybody after a while, the longest waiting first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from cellrace.messages import Player
+
+FIRST_RANGE = 100
+"""How far apart two ratings may be at first."""
+WIDENING = 20
+"""By how much the range grows with each second of waiting."""
+ANYBODY = 45_000
+"""After how long rating does not matter any more, ms."""
+BOT_AFTER = 10_000
+"""After how long somebody who accepts bots is offered one, ms."""
+
+
+class Waiting(Struct, frozen=True):
+    """Somebody in the queue: since when (ms), with which rating, whether a bot will do; `sid` and `node` tell where."""
+
+    player: Player
+    sid: str
+    node: str
+    since: int
+    rating: int
+    bots: bool
+
+
+def pairs(waiting: Sequence[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:
+    """Those who race each other now; whoever has waited longest chooses first, and takes who is nearest in rating."""
+    left = sorted(waiting, key=lambda w: (w.since, w.player.id))
+    found: list[tuple[Waiting, Waiting]] = []
+    while left:
+        first = left.pop(0)
+        rivals = [rival for rival in left if _may_race(first, rival, now)]
+        if rivals:
+            # A person is chosen before any bot.
+            rival = min(rivals, key=lambda r: (r.player.bot, abs(r.rating - first.rating), r.since))
+            left.remove(rival)
+            found.append((first, rival))
+    return found
+
+
+def _may_race(one: Waiting, other: Waiting, now: int) -> bool:
+    for who, rival in ((one, other), (other, one)):
+        if rival.player.bot and not (who.bots and (who.player.bot or now - who.since >= BOT_AFTER)):
+            return False
+    return abs(one.rating - other.rating) <= max(_range(one, now), _range(other, now))
+
+
+def _range(who: Waiting, now: int) -> float:
+    waited = now - who.since
+    return float("inf") if waited >= ANYBODY else FIRST_RANGE + WIDENING * waited / 1000
