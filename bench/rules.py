@@ -64,7 +64,8 @@ def measure(variant: Variant) -> list[float]:
 
     def copy() -> None:
         for board, _ in walk:
-            tuple.__new__(Board, (variant, tuple(list(board.columns)), board.cells, board.homes, board.reserve))
+            columns = list(board.columns)
+            tuple.__new__(Board, (variant, tuple(columns), board.cells, board.homes, board.reserve))
 
     def check() -> None:
         for board, move in walk:
@@ -95,7 +96,8 @@ def measure(variant: Variant) -> list[float]:
 
 def main() -> None:
     """Print one row a variant."""
-    print(f"{'variant':<16}{'copy/s':>12}{'check/s':>12}{'play/s':>12}{'refuse/s':>12}{'deal µs':>9}   check/copy  play/copy")
+    rates = "".join(f"{name + '/s':>12}" for name in ("copy", "check", "play", "refuse"))
+    print(f"{'variant':<16}{rates}{'deal µs':>9}   check/copy  play/copy")
     for variant in VARIANTS.values():
         copy, check, play, refuse, microseconds = measure(variant)
         print(
