@@ -38,6 +38,7 @@ _SAMPLES_KEPT = 32
 _FIRST_SAMPLES = 8
 _FIRST_PAUSE = 0.05
 _PAUSE = 2.0
+_CANCELLED_AGAIN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +155,10 @@ class RaceClock:
     async def close(self) -> None:
         """Stop sampling; the clock can still be read."""
         if self._sampler is not None:
-            self._sampler.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._sampler
+            # Again until it ends: redis-py's `wait_for` loses a cancellation on Python 3.11.
+            while not self._sampler.done():
+                self._sampler.cancel()
+                await asyncio.wait((self._sampler,), timeout=_CANCELLED_AGAIN)
             self._sampler = None
 
     def now(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -104,7 +105,9 @@ class Link:
         lasting = lasting and any(map(_lasts, commands))
         async with self.answering():
             try:
-                return await self._replicas.send(self.redis, commands, lasting=lasting)
+                answers = await self._replicas.send(self.redis, commands, lasting=lasting)
+                _heed_cancellation()
+                return answers
             except ResponseError as error:
                 if not str(error).startswith("Function not found"):
                     raise
@@ -119,3 +122,10 @@ def _lasts(words: Sequence[Argument]) -> bool:
         function = str(words[1]).removesuffix(f"_{VERSION}")
         return function not in READING_FUNCTIONS and function not in FLEETING_FUNCTIONS
     return words[0] not in READ
+
+
+def _heed_cancellation() -> None:
+    """End a task here that was told to while redis-py waited: its `wait_for` loses that on Python 3.11."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
