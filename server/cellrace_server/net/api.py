@@ -129,8 +129,12 @@ class Api:
         record = await self._store.races.load(race.id)
         if record is None:
             return None
-        logs = ((player, [e.move for e in entries if e.at <= until]) for player, entries in record.logs.items())
-        return tuple(Log(player=player, seq=len(moves), moves=tuple(moves)) for player, moves in logs)
+        logs = []
+        for entrant in race.entrants:
+            player = entrant.player.id
+            moves = tuple(entry.move for entry in record.logs.get(player, ()) if entry.at <= until)
+            logs.append(Log(player=player, seq=len(moves), moves=moves))
+        return tuple(logs)
 
 
 def _parsed(query: str) -> dict[str, str]:
