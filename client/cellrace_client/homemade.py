@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from cellrace.board import Board
+from cellrace.errors import CellraceError
 from cellrace.messages import SettingsRequest
 from cellrace_client.connection import Connection, connect
 from cellrace_client.narrator import narrated
@@ -72,7 +73,10 @@ def run(
     token: str | None = None,
     say: Callable[[str], None] = print,
 ) -> RaceView:
-    """Joins a race by its id or code, or opens one with `settings`; plays it, says what happens, returns its end."""
+    """Joins a race by its id or code, or opens one with `settings`; plays it, says what happens, returns its end.
+
+    The main of a script: what goes wrong ends it with a sentence. In a program of your own use `race_once`.
+    """
 
     async def play() -> RaceView:
         async with connect(server, name=bot.name, token=token, bot=True) as connection, narrated(connection, say):
@@ -84,4 +88,7 @@ def run(
                 say(printable(sentence))
             return await race_once(connection, bot, entered.race)
 
-    return asyncio.run(play())
+    try:
+        return asyncio.run(play())
+    except CellraceError as error:
+        raise SystemExit(printable(str(error))) from error

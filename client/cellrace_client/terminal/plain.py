@@ -184,7 +184,7 @@ class PlainClient:
 
     async def _play(self, moves: Sequence[str]) -> None:
         view = self._commands.view()
-        if not self._interactive and not has_begun(view):
+        if not self._interactive and _is_about_to_start(view):
             view = await self._connection.view_where(view.race, has_begun)
         for start in range(0, len(moves), MAX_MOVES):
             before = self._connection.view(view.race).game
@@ -231,3 +231,9 @@ class PlainClient:
             return Ending.WELL
         self._tell_what_goes_on()
         return Ending.NOT_WELL
+
+
+def _is_about_to_start(view: RaceView) -> bool:
+    """Whether a start is what a person at a pipe has asked for: the countdown runs, or one is ready."""
+    ready = view.me is not None and view.me.status is EntrantStatus.READY
+    return view.state is RaceState.COUNTDOWN or (view.state is RaceState.OPEN and ready)

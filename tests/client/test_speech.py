@@ -1,0 +1,86 @@
+"""What may go to a terminal, and how lengths and places are said."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cellrace_client.terminal.speech import (
+    LONGEST_LINE,
+    count_text,
+    length_text,
+    listed,
+    ordinal,
+    printable,
+    seconds_text,
+)
+
+
+@given(st.text())
+def test_nothing_that_a_terminal_obeys_gets_through(text: str) -> None:
+    """No control, no escape, nothing bidirectional or invisible, no line end."""
+    shown = printable(text)
+    assert shown.isprintable()
+    assert len(shown) <= LONGEST_LINE
+
+
+@given(st.text(st.characters(categories=["L", "M", "N", "P", "S"]), max_size=LONGEST_LINE))
+def test_what_people_write_stays_as_it_is(text: str) -> None:
+    """Letters of every script, marks, digits and signs."""
+    assert printable(text) == text
+
+
+def test_escapes_are_shown_as_question_marks() -> None:
+    """A name cannot clear the screen, or turn the line round."""
+    assert printable("Eve\x1b[2J\u202e\u200b\x07\x9b!") == "Eve?[2J????!"
+    assert printable("a\nb\u2028c\u00a0d\te") == "a b c d e"
+
+
+def test_lengths_are_told_to_the_millisecond() -> None:
+    """Below a minute in seconds, above with minutes and hours."""
+    assert [length_text(ms) for ms in (0, 83, 59_999, 60_000, 83_456, 3_600_001)] == [
+        "0.000 s",
+        "0.083 s",
+        "59.999 s",
+        "1:00.000",
+        "1:23.456",
+        "1:00:00.001",
+    ]
+
+
+def test_seconds_are_rounded_up_and_never_below_none() -> None:
+    """A countdown of 4.2 s is 5 seconds."""
+    assert [seconds_text(ms) for ms in (4200, 1000, 1, 0, -50)] == [
+        "5 seconds",
+        "1 second",
+        "1 second",
+        "0 seconds",
+        "0 seconds",
+    ]
+
+
+def test_numbers_places_and_lists_are_words() -> None:
+    """As people say them."""
+    assert (count_text(1, "card"), count_text(2, "card"), count_text(2, "entry", "entries")) == (
+        "1 card",
+        "2 cards",
+        "2 entries",
+    )
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)] == [
+        "1st",
+        "2nd",
+        "3rd",
+        "4th",
+        "11th",
+        "12th",
+        "13th",
+        "21st",
+        "102nd",
+        "111th",
+    ]
+    assert [listed([]), listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])] == [
+        "",
+        "a",
+        "a and b",
+        "a, b and c",
+    ]
