@@ -104,6 +104,7 @@ class Admission:
                 if race.ended or race.entrant(member.player.id) is None:
                     continue
                 await self.open(referee, member)
+                await referee.make_sure()
                 referees.append(referee)
             answer(referees)
             for referee in referees:
@@ -111,10 +112,14 @@ class Admission:
 
     async def open(self, referee: Referee, member: Member) -> None:
         """Make a connection the one that plays in a race. Raises Superseded, StoreUnavailable."""
-        player, sid = member.player.id, member.sid
-        if await self._store.races.open(referee.room.id, player, sid) is None:
+        player, sid, here = member.player.id, member.sid, self._store.races.node
+        room = referee.room
+        if await self._store.races.open(room.id, player, sid) is None:
             raise Superseded
-        referee.room.set_presence(player, Presence(sid, self._store.races.node, None))
+        before = room.presence.get(player)
+        if before is not None and before.node != here:
+            room.doubtful = True  # The last moves were written at another node, and may not have been heard yet.
+        room.set_presence(player, Presence(sid, here, None))
 
     async def reopen(self, member: Member, race_ids: list[str]) -> bool:
         """A fenced connection asks whether it is the player's newest all the same, and opens its races again."""
@@ -155,11 +160,11 @@ class Admission:
 
     async def _gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
         race = referee.room.race
-        presence = referee.room.presence.get(player)
-        if race.ended or race.entrant(player) is None or presence is None or presence.sid != sid:
+        if race.ended or race.entrant(player) is None:
             return
         patience = OFFLINE_REMOVAL if race.start_at is None else race.settings.grace * 1000
         await self._store.due.expect(race.id, max(at, race.start_at or 0) + patience)
         await self._store.races.gone(race.id, player, sid, at)
-        if referee.room.presence.get(player) == presence:
+        presence = referee.room.presence.get(player)
+        if presence is not None and presence.sid == sid:
             referee.room.set_presence(player, Presence(sid, presence.node, at))

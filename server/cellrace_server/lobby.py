@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
@@ -28,6 +29,7 @@ from cellrace_server.referee import Referee
 from cellrace_server.room import Member, Room
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
+from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import new_id
 from cellrace_server.store.races import Head, Secret
 
@@ -140,8 +142,10 @@ class Lobby:
             answer(room)
 
         await self._ask(race_id, lambda room: Leave(player, room.tally(player)), depart)
-        await self._store.players.exit(player, race_id)
-        await self._store.races.gone(race_id, player, member.sid, self._store.clock.now())
+        # It has been answered by now, and cannot be refused any more.
+        with contextlib.suppress(StoreUnavailable):
+            await self._store.players.exit(player, race_id)
+            await self._store.races.gone(race_id, player, member.sid, self._store.clock.now())
 
     async def start(self, member: Member, race_id: str, answer: Answer) -> None:
         """The host starts with those who are ready. Raises Refused, StoreUnavailable."""

@@ -65,15 +65,21 @@ class Mover:
             if isinstance(judged, Moved):
                 answer(judged)
                 return
+            if judged.commit.done is not None:
+                # A win may leave the race with nothing to wait for: if this node dies now, another looks at it soon.
+                await self._store.due.expect(room.id, self._store.clock.now())
+            referee.commit_begins()
             try:
                 outcome = await self._store.committer.submit(judged.commit)
-            except StoreUnavailable:
-                room.doubtful = True
-                raise
-            match outcome:
-                case Committed(repeat=False):
+                if isinstance(outcome, Committed) and not outcome.repeat:
                     self._record(referee, request, judged, outcome, answer, read_at)
                     return
+            except BaseException:
+                room.doubtful = True
+                raise
+            finally:
+                referee.commit_ends()
+            match outcome:
                 case Fenced():
                     raise Superseded
                 case Barred():

@@ -41,10 +41,15 @@ class Referee:
         self.room = room
         self._store = store
         self._lock = asyncio.Lock()
+        self._committing = 0
+        self._calm = asyncio.Event()
+        self._calm.set()
 
     def next_look(self, now: int) -> int | None:
         """When the race must be looked at next on this node, ms; None when it has ended."""
         race = self.room.race
+        if self.room.doubtful:
+            return now
         if race.ended:
             return None
         nodes = self._store.nodes.nodes
@@ -82,9 +87,7 @@ class Referee:
                 guards = self._guards(facts)
                 stamped = await self._store.races.append(race, command_id, facts, now, guards, secret)
                 chronicle.note(self._store.counts, race, [fact for fact in stamped if fact.command_id == command_id])
-                for fact in facts:
-                    if isinstance(fact, Left):
-                        await self._store.players.exit(fact.player, race.id)
+                await self._take_off_lists(race, facts)
                 return stamped
             except Behind as behind:
                 self.room.apply_facts(behind.newer)
@@ -93,6 +96,13 @@ class Referee:
             except StoreUnavailable:
                 self.room.doubtful = True
                 raise
+
+    async def _take_off_lists(self, race: Race, facts: Sequence[Fact]) -> None:
+        # The facts are on record, whatever becomes of this; a list with too many races is put right by its reader.
+        with contextlib.suppress(StoreUnavailable):
+            for fact in facts:
+                if isinstance(fact, Left):
+                    await self._store.players.exit(fact.player, race.id)
 
     def tell(self, stamped: Sequence[Stamped], answer: Callable[[], None] | None = None) -> None:
         """Take facts into the room, answer whoever asked, then tell the members: in one turn, without a wait."""
@@ -111,17 +121,40 @@ class Referee:
         if self.room.doubtful:
             await self.reload()
 
+    def commit_begins(self) -> None:
+        """Moves are on their way into the store: until they are answered the record is not read again."""
+        self._committing += 1
+        self._calm.clear()
+
+    def commit_ends(self) -> None:
+        """The outcome is known here and told, or known to be unknown."""
+        self._committing -= 1
+        if not self._committing:
+            self._calm.set()
+
     async def reload(self) -> None:
-        """Read the whole record again. Raises StoreUnavailable, LostTrack."""
+        """Read the whole record again, when no moves are on their way into it (NODES, 5).
+
+        Raises StoreUnavailable, LostTrack.
+        """
+        await self._calm.wait()
+        # Before the record is read: a doubt that comes up while it is on its way here needs another reading.
+        self.room.doubtful = False
+        try:
+            await self._read_again()
+        except BaseException:
+            self.room.doubtful = True
+            raise
+
+    async def _read_again(self) -> None:
         self._store.counts.resyncs += 1
+        before = self.room.known()
         record = await self._store.races.load(self.room.id, host=True)
         if record is None:
             raise LostTrack(self.room.id)
         if record.race.start_at is not None and self.room.secret is None:
-            secret = await self._store.races.secret(self.room.id)
-            if secret is not None:
-                self.room.secret = secret
-        if not self.room.refresh(record):
+            self.room.secret = await self._store.races.secret(self.room.id)
+        if not self.room.refresh(record, before):
             raise LostTrack(self.room.id)
 
     async def wake(self) -> bool:
@@ -232,7 +265,8 @@ class Referee:
         # What ends a race leaves effects behind, which a node must find if this one dies now.
         following = now if any(isinstance(fact, Over | Cancelled) for fact in facts) else deadline(after, {})
         if following is not None:
-            await self._store.due.expect(race.id, max(following, now))
+            # Not much later than now: an absence may begin at any time, with a node's death.
+            await self._store.due.expect(race.id, min(max(following, now), now + LONGEST_WAIT))
 
     def _guards(self, facts: Sequence[Fact]) -> list[Guard]:
         """What a terminal fact rests on: the log as it is known, and for an absence the connection judged."""

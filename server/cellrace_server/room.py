@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cellrace.messages import CloseCode, EntrantStatus, Player, Spectate
 from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
@@ -58,6 +58,14 @@ class Announcer(Protocol):
         """There is no deal for those who are ready."""
 
 
+class Known(NamedTuple):
+    """How far a room knew its race at some moment."""
+
+    version: int
+    seqs: dict[str, int]
+    presence: dict[str, Presence]
+
+
 class Room:
     """One race on this node."""
 
@@ -75,6 +83,8 @@ class Room:
         """The smallest round trip of each entrant in this race, ms."""
         self.doubtful = False
         """Whether an outcome is unknown, so that the record must be read before anything is decided."""
+        self.lost = False
+        """Whether the record turned out to be another one: whoever comes into this room is sent away."""
         self._announcer = announcer
         self._entrants: dict[str, Entrant] = {}
         self._shown: dict[str, int] = {}
@@ -126,6 +136,8 @@ class Room:
 
     def attach(self, member: Member) -> None:
         """From now on a member hears the room: an entrant in place of the older connection, else as spectator."""
+        if self.lost:
+            member.close(CloseCode.LOST_TRACK)
         if self.entrant(member.player.id) is None:
             self.spectators.add(member)
         else:
@@ -200,8 +212,8 @@ class Room:
                 self.plays[player] = Play(self.start.game(), logs.get(player, ()))
 
     def release(self) -> None:
-        """The start has come: tell the deal, once."""
-        if self.released or self.start is None:
+        """The start has come: tell the deal, once; that of a race which was cancelled before stays secret."""
+        if self.released or self.start is None or self.race.cancelled is not None:
             return
         self.released = True
         if not self.race.ended:
@@ -251,21 +263,37 @@ class Room:
         hidden = [play.entries[self._shown.get(player, 0) :][:1] for player, play in self.plays.items()]
         return min((entries[0].at + DELAY for entries in hidden if entries), default=None)
 
-    def refresh(self, record: Record) -> bool:
-        """Take in the whole record as read again. False when it tells another history than is known here."""
-        version = self.race.version
-        if record.race.version < version or (version and record.facts[version - 1] != self.facts[version - 1]):
+    def known(self) -> Known:
+        """How far the race is known now."""
+        seqs = {player: len(play.entries) for player, play in self.plays.items()}
+        return Known(self.race.version, seqs, dict(self.presence))
+
+    def refresh(self, record: Record, before: Known) -> bool:
+        """Take in the whole record as read again, asked for when `before` was known.
+
+        False when it tells another history than is known here. What has been heard since it was asked for may be
+        missing in it, and stays.
+        """
+        if not self._goes_on_in(record, before):
             return False
-        self.doubtful = False
-        self.apply_facts(record.facts[version:])
+        self.apply_facts(record.facts[self.race.version :])
+        self._deal({})
         for player, presence in record.presence.items():
-            self.set_presence(player, presence)
+            if self.presence.get(player) == before.presence.get(player):
+                self.set_presence(player, presence)
         for player, entries in record.logs.items():
-            play = self.plays.get(player)
-            if play is not None and len(entries) < len(play.entries):
-                return False
             self.extend_log(player, len(entries), entries)
         return True
+
+    def _goes_on_in(self, record: Record, before: Known) -> bool:
+        common = min(self.race.version, record.race.version)
+        if record.race.version < before.version or self.facts[:common][-1:] != list(record.facts[:common][-1:]):
+            return False
+        return all(
+            len(entries := record.logs.get(player, ())) >= before.seqs.get(player, 0)
+            and play.entries[: len(entries)][-1:] == list(entries[: len(play.entries)][-1:])
+            for player, play in self.plays.items()
+        )
 
     def delayed(self) -> None:
         """Tell that there is no deal for those who are ready."""

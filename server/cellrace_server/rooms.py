@@ -75,7 +75,8 @@ class Rooms:
             except LostTrack:
                 self.lose(referee)
                 raise
-            self.attend(referee)
+            finally:
+                self.attend(referee)
         finally:
             holding.users -= 1
             self._let_go_soon(race_id, holding)
@@ -96,7 +97,7 @@ class Rooms:
             referee = Referee(Room(record, secret, self._announcer), self._store)
             start_at = record.race.start_at
             if start_at is not None and self._store.clock.now() >= start_at + self._store.clock.margin:
-                referee.room.released = referee.room.start is not None
+                referee.room.released = referee.room.start is not None and record.race.cancelled is None
             holding.referee = referee
             holding.finished = False
             return referee
@@ -134,6 +135,7 @@ class Rooms:
     def lose(self, referee: Referee) -> None:
         """What is known here is not what the store knows: those who are here come back and resume (NODES, 2)."""
         log.warning("lost track", race=referee.room.id)
+        referee.room.lost = True
         for member in list(referee.room.members()):
             member.close(CloseCode.LOST_TRACK)
         holding = self._holdings.get(referee.room.id)

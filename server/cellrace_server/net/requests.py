@@ -206,6 +206,9 @@ async def _play(session: Session, referee: Referee, request: Move, arrived: floa
     except LostTrack:
         rooms.lose(referee)
         raise
+    except StoreError:
+        rooms.doubt(referee)
+        raise
     if referee.room.race.version != version or referee.room.spectators:
         rooms.attend(referee)
 
