@@ -9,8 +9,9 @@ everything on record and writes nothing; its `WAIT` would be satisfied at once, 
 a message to nobody goes between: it is replicated after all that was written before, by whomever.
 
 Where the store has no replica there is no `WAIT`, and now and then a look whether one has come. When the last one has
-gone, its primary goes on alone; but behind Sentinels only while most of them still take it for the primary, since one
-that was cut off from its replicas may have been deposed without knowing.
+gone, its primary goes on alone: after a pause in which a replica would come back, unless it has just become primary,
+and behind Sentinels only while most of them still take it for the primary; for one that was cut off from its replicas
+may have been deposed without knowing.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ SLICE = 0.5
 """Seconds of one `WAIT`, before the store is asked whether there still is a replica."""
 LOOK = 2.0
 """Seconds between two looks at whether a store that had no replica has one now."""
+GRACE = 3.0
+"""Seconds that a primary's last replica has to come back before the primary goes on alone."""
 FENCE = "cellrace:fence"
 
 log = structlog.get_logger()
@@ -49,10 +52,11 @@ class Replicas:
     `wanted` None means one of those that are attached, if any is.
     """
 
-    def __init__(self, wanted: int | None = None, *, patience: float = PATIENCE) -> None:
+    def __init__(self, wanted: int | None = None, *, patience: float | None = None) -> None:
         self._wanted = wanted
-        self._patience = patience
+        self._patience = PATIENCE if patience is None else patience
         self._attached = 0
+        self._history = ""
         self._looked_at = -math.inf
         self._short_since: float | None = None
 
@@ -98,7 +102,8 @@ class Replicas:
     ) -> list[Answer]:
         needed = self.needed if lasting else 0
         look = lasting and not needed and self._wanted is None and time.monotonic() - self._looked_at > LOOK
-        after: list[Sequence[Argument]] = [_FENCE, _wait(needed, SLICE)] if needed else [_LOOK] if look else []
+        wait = _wait(needed, min(SLICE, self._patience))
+        after: list[Sequence[Argument]] = [_FENCE, wait] if needed else [_LOOK] if look else []
         await connection.send_packed_command(connection.pack_commands([*commands, *after]))
         answers = [await _told(redis, connection, words) for words in commands]
         told = [await _told(redis, connection, words) for words in after]
@@ -119,36 +124,38 @@ class Replicas:
             if told[-1] >= needed:
                 self._note_enough()
                 return
-            if await self._alone(redis, connection):
+            waited = self._waited()
+            if await self._alone(redis, connection, waited):
                 return
-            left = self._left()
-            if left <= 0:
+            if waited >= self._patience:
                 raise StoreUnreplicated(
                     f"The store has written, but {needed - told[-1]} of its replicas have not. Look after them."
                 )
-            wait = _wait(needed, min(left, SLICE))
+            wait = _wait(needed, min(self._patience - waited, SLICE))
             await connection.send_packed_command(connection.pack_commands([wait]))
             told = [await _told(redis, connection, wait)]
 
-    def _left(self) -> float:
-        """How many seconds a write may still wait; once the replicas have been silent that long, no other does."""
+    def _waited(self) -> float:
+        """For how many seconds the replicas have been silent: all writes that wait share one patience."""
         if self._short_since is None:
             self._short_since = time.monotonic()
-            log.warning("the store's replicas do not keep up: nothing is answered until they have it")
-        return self._short_since + self._patience - time.monotonic()
+            log.warning("the store's replicas do not keep up: nothing is answered until they do")
+        return time.monotonic() - self._short_since
 
     def _note_enough(self) -> None:
         if self._short_since is not None:
             self._short_since = None
             log.warning("the store's replicas keep up again")
 
-    async def _alone(self, redis: Redis, connection: Any) -> bool:
+    async def _alone(self, redis: Redis, connection: Any, waited: float) -> bool:
         """Whether the primary has lost all its replicas and is the primary still."""
         if self._wanted is not None:
             return False
         await connection.send_packed_command(connection.pack_commands([_LOOK]))
         info = await _told(redis, connection, _LOOK)
-        if not isinstance(info, Mapping) or _online(info):
+        if not isinstance(info, Mapping) or info.get("role") != "master" or _online(info):
+            return False
+        if info.get("master_replid") == self._history and waited < min(GRACE, self._patience):
             return False
         pool = redis.connection_pool
         if isinstance(pool, PrimaryPool):
@@ -164,6 +171,7 @@ class Replicas:
     def _saw(self, info: Mapping[str, Any]) -> None:
         first = self._looked_at == -math.inf
         before, self._attached = self._attached, _online(info)
+        self._history = str(info.get("master_replid"))
         self._looked_at = time.monotonic()
         if self._wanted is not None or first or bool(before) == bool(self._attached):
             return
