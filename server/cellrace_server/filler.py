@@ -72,45 +72,58 @@ class Prover:
     """A process that proves deals, started by the first order."""
 
     def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
+        # The start is a task, so that whoever is cancelled meanwhile still finds a process to end.
+        self._start: asyncio.Task[asyncio.subprocess.Process] | None = None
 
     @property
     def pid(self) -> int | None:
         """The process, while there is one."""
-        return None if self._process is None else self._process.pid
+        start = self._start
+        return start.result().pid if start is not None and start.done() and not start.exception() else None
 
     async def prove(self, variant: str) -> Attempt:
-        """One try at one deal. Raises ProverFailed, OSError when no process can be started."""
-        if self._process is None:
-            # A program of its own and no fork of this one: nothing of the node is in it, and the node's sockets least.
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "cellrace_server.prover", str(os.getpid())),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-            )
-        orders, answers = self._process.stdin, self._process.stdout
-        assert orders is not None
-        assert answers is not None
+        """One try at one deal. Raises ProverFailed."""
         try:
+            process = await self._started()
             async with asyncio.timeout(LONGEST_TRY):
-                orders.write(msgspec.json.encode(Order(variant)) + b"\n")
-                await orders.drain()
-                line = await answers.readline()
-            made = msgspec.json.decode(line, type=Attempt)
-        except (TimeoutError, ConnectionError, msgspec.DecodeError) as error:
+                made = await _ask(process, Order(variant))
+        except (TimeoutError, OSError, msgspec.DecodeError) as error:
             await self.end()
             raise ProverFailed(f"A process that proves deals gives no answer ({type(error).__name__}).") from error
         if made.fault:
             raise ProverFailed(f"A process that proves deals failed at one ({made.fault}).")
         return made
 
+    async def _started(self) -> asyncio.subprocess.Process:
+        if self._start is None:
+            # A program of its own and no fork of this one: nothing of the node is in it, its sockets least of all.
+            command = (sys.executable, "-P", "-m", "cellrace_server.prover", str(os.getpid()))
+            pipe = asyncio.subprocess.PIPE
+            starting = asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+            self._start = asyncio.create_task(starting, name="prover")
+        return await asyncio.shield(self._start)
+
     async def end(self) -> None:
         """End the process, if there is one."""
-        process, self._process = self._process, None
-        if process is not None:
+        start, self._start = self._start, None
+        if start is None:
+            return
+        with contextlib.suppress(OSError):
+            process = await start
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+            await process.stdin.wait_closed()
+
+
+async def _ask(process: asyncio.subprocess.Process, order: Order) -> Attempt:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(msgspec.json.encode(order) + b"\n")
+    await process.stdin.drain()
+    return msgspec.json.decode(await process.stdout.readline(), type=Attempt)
 
 
 class Filler:
@@ -186,7 +199,7 @@ class Filler:
                     continue
                 try:
                     busy = await self._try(prover, level.variant)
-                except (ProverFailed, StoreUnavailable, OSError) as error:
+                except (ProverFailed, StoreUnavailable) as error:
                     log.warning("no deal was proved", variant=level.variant, reason=str(error), again_in=rest)
                     await asyncio.sleep(rest)
                     rest = min(rest * 2, LONGEST_REST)
