@@ -26,6 +26,21 @@ def secret(race_id: str) -> str:
     return race(race_id) + ":secret"
 
 
+def log(race_id: str, player: str) -> str:
+    """List: the entries of a game that is not packed."""
+    return f"{race(race_id)}:log:{player}"
+
+
+def packed(race_id: str) -> str:
+    """String: a race that has ended."""
+    return race(race_id) + ":packed"
+
+
+def replays(race_id: str) -> str:
+    """Hash: the packed logs of a race that has ended."""
+    return race(race_id) + ":replays"
+
+
 def tallies(race_id: str) -> str:
     """Hash: how far each game of a race has come."""
     return race(race_id) + ":tallies"

@@ -1,10 +1,10 @@
-"""Races on record: creation, facts, logs, presence, the secret of the deal (NODES, 1–6, 11, 26)."""
+"""Races on record: creation, facts, logs, presence, the secret; packed when they have ended (NODES, 1–6, 11, 26)."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from cellrace.commitment import commitment
@@ -14,10 +14,33 @@ from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.packing import PackedRace, pack_log, pack_race, unpack_race
+from cellrace_server.store.records import (
+    Entry,
+    encoded_fact,
+    encoded_race,
+    pairs,
+    parse_presence,
+    read_history,
+    read_log,
+    stamped_records,
+)
 
-_ENCODER = msgspec.msgpack.Encoder()
-_FACTS: msgspec.msgpack.Decoder[Fact] = msgspec.msgpack.Decoder(Fact)
-_RACES = msgspec.msgpack.Decoder(Race)
+__all__ = [
+    "KEPT",
+    "Behind",
+    "Entry",
+    "Guard",
+    "Head",
+    "LostTrack",
+    "Moved",
+    "RaceStore",
+    "Record",
+    "Secret",
+    "encoded_fact",
+    "parse_presence",
+    "stamped_records",
+]
 
 KEPT = 30 * 24 * 3_600_000
 """How long an ended race is kept, ms."""
@@ -35,13 +58,6 @@ class Secret(Struct, frozen=True):
 
     def __repr__(self) -> str:
         return "Secret(…)"  # A deal in a log would be a deal before its start.
-
-
-class Entry(Struct, frozen=True):
-    """One entry of a log: the move as it was sent, and its stamp on the race clock, ms."""
-
-    at: int
-    move: str
 
 
 class Record(Struct, frozen=True):
@@ -88,26 +104,27 @@ class LostTrack(Exception):
 class RaceStore:
     """Reads and writes races for one node."""
 
-    def __init__(self, link: Link, node: str) -> None:
+    def __init__(self, link: Link, node: str, kept: int = KEPT) -> None:
         self._link = link
+        self._kept = kept
         self.node = node
 
     async def create(self, race: Race) -> None:
         """Put a race without facts on record, unless its id is there already."""
-        await self._link.call("race_create", [keys.race(race.id)], _ENCODER.encode(race))
+        await self._link.call("race_create", [keys.race(race.id)], encoded_race(race))
 
     async def load(self, race_id: str, *, host: bool = False) -> Record | None:
         """The whole record, or None; with `host` this node hears what other nodes write from this very moment on."""
         answer: Answer = await self._link.call("race_load", [keys.race(race_id)], self.node if host else "")
         if not answer:
             return None
-        creation, records, presence, logs = answer
-        facts = stamped_records(0, records)
+        _, _, presence, logs, packed = answer
+        race, facts = read_history(answer)
         return Record(
-            _race(creation, facts),
+            race,
             facts,
-            {player.decode(): parse_presence(value) for player, value in _pairs(presence)},
-            {player.decode(): _entries(value) for player, value in _pairs(logs)},
+            {player.decode(): parse_presence(value) for player, value in pairs(presence)},
+            {player.decode(): read_log(value, race.start_at if packed else None) for player, value in pairs(logs)},
         )
 
     async def head(self, race_id: str) -> Head | None:
@@ -115,12 +132,25 @@ class RaceStore:
         answer: Answer = await self._link.call("race_head", [keys.race(race_id)])
         if not answer:
             return None
-        creation, records, presence, tallies = answer
+        _, _, presence, tallies, _ = answer
+        race, _ = read_history(answer)
         return Head(
-            _race(creation, stamped_records(0, records)),
-            {player.decode(): parse_presence(value) for player, value in _pairs(presence)},
-            {player.decode(): Tally(*map(int, value.split(b":"))) for player, value in _pairs(tallies)},
+            race,
+            {player.decode(): parse_presence(value) for player, value in pairs(presence)},
+            {player.decode(): Tally(*map(int, value.split(b":"))) for player, value in pairs(tallies)}
+            | {entrant.player.id: entrant.done.tally for entrant in race.entrants if entrant.done is not None},
         )
+
+    async def finished_log(self, race: Race, player: str) -> tuple[Entry, ...]:
+        """The log of a game in a race that has ended."""
+        for _ in range(2):  # Between the two looks it may be packed.
+            packed: bytes | None = await self._link.command("HGET", keys.replays(race.id), player)
+            if packed is not None:
+                return read_log(packed, race.start_at)
+            entries: list[bytes] = await self._link.command("LRANGE", keys.log(race.id, player), 0, -1)
+            if entries:
+                return read_log(entries)
+        return ()
 
     async def append(
         self,
@@ -153,7 +183,7 @@ class RaceStore:
             secret.deal if secret else "",
             secret.salt if secret else "",
             len(facts),
-            *map(_ENCODER.encode, facts),
+            *map(encoded_fact, facts),
             len(statuses) // 2,
             *statuses,
             len(guards),
@@ -166,8 +196,20 @@ class RaceStore:
                 raise Behind(stamped_records(race.version, answer[1:]))
             case b"moved":
                 raise Moved(race.id)
+            case b"packed":
+                return await self._packed_since(race, command_id)
             case _:
                 raise LostTrack(race.id)
+
+    async def _packed_since(self, race: Race, command_id: str) -> tuple[Stamped, ...]:
+        """The facts after a race that has been packed meanwhile, if the command is among them. Raises as `append`."""
+        record = await self.load(race.id)
+        if record is None or (race.version and record.facts[race.version - 1].command_id != race.last_id):
+            raise LostTrack(race.id)
+        newer = record.facts[race.version :]
+        if any(stamped.command_id == command_id for stamped in newer):
+            return newer
+        raise Behind(newer)
 
     async def open(self, race_id: str, player: str, sid: str) -> bool | None:
         """Make a connection the one that plays: whether the player was connected already, or None if superseded."""
@@ -181,11 +223,13 @@ class RaceStore:
     async def secret(self, race_id: str) -> Secret | None:
         """The deal and salt of a race whose countdown has begun."""
         deal, salt = await self._link.command("HMGET", keys.secret(race_id), "deal", "salt")
-        return None if deal is None else Secret(int(deal), salt.decode())
-
-    async def facts_after(self, race_id: str, version: int) -> tuple[Stamped, ...]:
-        """The facts that follow a version."""
-        return stamped_records(version, await self._link.command("LRANGE", keys.race(race_id) + ":facts", version, -1))
+        if deal is not None:
+            return Secret(int(deal), salt.decode())
+        blob: bytes | None = await self._link.command("GET", keys.packed(race_id))
+        packed = unpack_race(blob) if blob else None
+        if packed is None or packed.deal is None or packed.salt is None:
+            return None
+        return Secret(packed.deal, packed.salt)
 
     async def progress(self, race_id: str) -> tuple[int, Mapping[str, int]]:
         """The version of a race, and the entries of each log that has any."""
@@ -198,22 +242,28 @@ class RaceStore:
         await self._link.call("race_unhost", [keys.race(race_id)], *(nodes or (self.node,)))
 
     async def compact(self, race_id: str) -> None:
-        """Turn the logs of an ended race into replays, and let all of it expire."""
-        await self._link.call("race_compact", [keys.race(race_id)], KEPT)
-
-
-def encoded_fact(fact: Fact) -> bytes:
-    """A fact as it stands in a record."""
-    return _ENCODER.encode(fact)
-
-
-def stamped_records(version: int, records: Sequence[bytes]) -> tuple[Stamped, ...]:
-    """The facts of the records that follow a version."""
-    facts = []
-    for number, record in enumerate(records, version + 1):
-        command_id, at, fact = record.split(b":", 2)
-        facts.append(Stamped(number, command_id.decode(), int(at), _FACTS.decode(fact)))
-    return tuple(facts)
+        """Pack an ended race, its logs as replays, and let all of it expire. Raises StoreUnavailable."""
+        while True:
+            answer: Answer = await self._link.call("race_load", [keys.race(race_id)], "")
+            if not answer or answer[4]:
+                return
+            creation, records, _, logs, _ = answer
+            race, _ = read_history(answer)
+            # The deal of a race that was cancelled stays a secret for ever.
+            secret = await self.secret(race_id) if race.standings is not None else None
+            known = (secret.deal, secret.salt) if secret else (None, None)
+            packed = pack_race(PackedRace(creation, tuple(records), *known))
+            replays: list[bytes] = []
+            for player, entries in pairs(logs):
+                if entries:
+                    stamped = ((entry.at, entry.move) for entry in read_log(entries))
+                    replays += (player, pack_log(race.start_at or 0, stamped))
+                    await asyncio.sleep(0)  # Logs may be long, and many.
+            done: Answer = await self._link.call(
+                "race_compact", [keys.race(race_id)], self._kept, race.version, race.last_id, packed, *replays
+            )
+            if done or not race.ended:
+                return
 
 
 def _phase(race: Race) -> str:
@@ -237,26 +287,3 @@ def _status_changes(after: Race, fact: Fact) -> list[str]:
             return [text for entrant in after.entrants for text in (entrant.player.id, EntrantStatus.PLAYING)]
         case Over() | Cancelled() | _:
             return []
-
-
-def _pairs(flat: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    return list(zip(flat[::2], flat[1::2], strict=True))
-
-
-def _race(creation: bytes, facts: Sequence[Stamped]) -> Race:
-    race = _RACES.decode(creation)
-    for stamped in facts:
-        race = evolve(race, stamped)
-    return race
-
-
-def parse_presence(value: bytes) -> Presence:
-    """The presence of its text in the store."""
-    sid, node, gone_at = value.decode().split("|")
-    return Presence(sid, node, int(gone_at) if gone_at else None)
-
-
-def _entries(value: bytes | list[bytes]) -> tuple[Entry, ...]:
-    """The entries of a log, or of the replay that a finished game's log has become."""
-    entries = value.split(b",") if isinstance(value, bytes) else value
-    return tuple(Entry(int(at), move.decode()) for at, _, move in (entry.partition(b":") for entry in entries))

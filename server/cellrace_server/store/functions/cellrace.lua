@@ -3,14 +3,16 @@
 The one function library of cellrace: each function is one verb, checks first and writes last, and is safe to repeat.
 Each call touches one slot. KEYS[i] is always the first key of its slot; the others are derived from it:
 
-  race:{ID}               hash    creation, phase (open, countdown, over, cancelled), start_at, limit_at, version, last
-  race:{ID}:facts         list    one "command-id:at:fact" a version, from version 1 on
+  race:{ID}               hash    creation, phase (open, countdown, over, cancelled), start_at, limit_at, version, last,
+                                  and once the race is packed: packed, "facts:command-id of the last of them"
+  race:{ID}:facts         list    one "command-id:at:fact" a version, from version 1 on, or from the first not packed
   race:{ID}:commands      hash    command id -> the version of its first fact
   race:{ID}:entrants      hash    player -> playing, or how the game ended
   race:{ID}:presence      hash    player -> "sid|node|gone_at"; gone_at is empty while connected
   race:{ID}:tallies       hash    player -> "seq:home:moves:undos", for lists: what a game has come to without playing it again
   race:{ID}:log:PLAYER    list    one "at:move" an entry
-  race:{ID}:replay:PLAYER string  the log of a finished game, entries joined by commas
+  race:{ID}:packed        string  creation, facts and secret of a race that has ended; these and the logs are then deleted
+  race:{ID}:replays       hash    player -> the packed log of a finished game
   race:{ID}:secret        hash    deal, salt
   race:{ID}:hosts         set     the nodes that host somebody of the race
   due                     zset    race -> when to look at it, ms; early, never late
@@ -30,7 +32,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_load      race           node to register as host, or ""                       see below
   race_head      race                                                                 see below
   race_unhost    race           node…                                                 how many were removed
-  race_compact   race           ms to live                                            1 when done
+  race_compact   race           see below                                             1 when done, else 0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
   player_hello   player         random, node                                          {epoch, old node, old sid}
@@ -56,14 +58,30 @@ local function epoch_of(sid)
   return tonumber(string.match(sid, '^%d+')) or 0
 end
 
+-- How many facts are packed, and the id of the command that the last of them is from.
+local function packed_facts(base)
+  local packed = redis.call('HGET', base, 'packed')
+  if not packed then return 0, '' end
+  local count, last = string.match(packed, '^(%d+):(.*)$')
+  return tonumber(count), last
+end
+
+-- The records after a version, as far as they are not packed.
 local function records_after(base, version)
-  return redis.call('LRANGE', base .. ':facts', version, -1)
+  return redis.call('LRANGE', base .. ':facts', math.max(0, version - packed_facts(base)), -1)
+end
+
+-- What is added to a race that has ended goes with it.
+local function expire_with(base, ...)
+  local ttl = redis.call('PTTL', base)
+  if ttl < 0 then return end
+  for _, suffix in ipairs({...}) do redis.call('PEXPIRE', base .. suffix, ttl) end
 end
 
 -- Appends one fact's record and tells the other hosts.
 local function append_fact(base, origin, command, at, fact)
   local record = command .. ':' .. string.format('%.0f', at) .. ':' .. fact
-  local version = redis.call('RPUSH', base .. ':facts', record)
+  local version = packed_facts(base) + redis.call('RPUSH', base .. ':facts', record)
   redis.call('HSET', base, 'version', version, 'last', command)
   tell(base, origin, {race_id(base), 'fact', version, record})
   return version
@@ -83,12 +101,15 @@ end
 -- args: command id, version and last command id decided on, at, origin, phase, start_at, limit_at, deal, salt,
 --   number of facts, facts…, number of statuses, (player, status, or "" for gone)…, number of guards, (player, seq, sid or "")…
 -- answer: {"ok", records after the version decided on…}, {"behind", the same}, {"lost"} (another history),
---   {"moved"} (a guarded log or connection has moved on), {"none"} (no such race)
+--   {"moved"} (a guarded log or connection has moved on), {"packed"} (some of the records are packed: read the whole
+--   race), {"none"} (no such race)
 local function race_append(keys, args)
   local base = keys[1]
   local head = redis.call('HMGET', base, 'version', 'last')
   if not head[1] then return {'none'} end
   local command, version, last = args[1], tonumber(args[2]), args[3]
+  local packed, packed_last = packed_facts(base)
+  if version < packed then return {'packed'} end
   if redis.call('HEXISTS', base .. ':commands', command) == 1 then
     return {'ok', unpack(records_after(base, version))}
   end
@@ -96,7 +117,7 @@ local function race_append(keys, args)
   if now_version ~= version then
     if now_version < version then return {'lost'} end
     if version > 0 then
-      local record = redis.call('LINDEX', base .. ':facts', version - 1)
+      local record = version == packed and packed_last or redis.call('LINDEX', base .. ':facts', version - packed - 1)
       if string.match(record, '^[^:]*') ~= last then return {'lost'} end
     end
     return {'behind', unpack(records_after(base, version))}
@@ -125,22 +146,13 @@ local function race_append(keys, args)
     end
   end
   for i = 1, count do append_fact(base, args[5], command, at, args[11 + i]) end
+  if packed > 0 then expire_with(base, ':facts', ':commands') end
   return {'ok', unpack(records_after(base, version))}
 end
 
--- The entries from seq on, when they are exactly these moves; else nil.
+-- The entries from seq on, when they are exactly these moves; else nil. Repeats in a packed race are known to the nodes.
 local function known_entries(base, player, seq, moves)
   local entries = redis.call('LRANGE', base .. ':log:' .. player, seq, seq + #moves - 1)
-  if #entries == 0 then
-    local replay = redis.call('GET', base .. ':replay:' .. player)
-    if replay then
-      local i = 0
-      for entry in string.gmatch(replay, '[^,]+') do
-        if i >= seq and i < seq + #moves then entries[#entries + 1] = entry end
-        i = i + 1
-      end
-    end
-  end
   if #entries ~= #moves then return nil end
   for i, move in ipairs(moves) do
     if string.match(entries[i], ':(.*)$') ~= move then return nil end
@@ -213,6 +225,7 @@ local function race_open(keys, args)
   if epoch_of(sid_of(presence)) > epoch_of(sid) then return {'superseded', ''} end
   local was_online = presence and string.sub(presence, -1) == '|'
   set_presence(base, node, player, sid .. '|' .. node .. '|')
+  expire_with(base, ':presence')
   return {'ok', was_online and '1' or ''}
 end
 
@@ -225,46 +238,58 @@ local function race_gone(keys, args)
   return 1
 end
 
--- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, {entry…} or joined entries…}}
+-- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, {entry…}…}, ""}, or
+--   {"", {record that is not packed…}, {player, presence…}, {player, packed log…}, packed race}
 local function race_load(keys, args)
   local base = keys[1]
   local creation = redis.call('HGET', base, 'creation')
   if not creation then return {} end
-  if args[1] ~= '' then redis.call('SADD', base .. ':hosts', args[1]) end
+  if args[1] ~= '' then
+    redis.call('SADD', base .. ':hosts', args[1])
+    expire_with(base, ':hosts')
+  end
+  local records, presence = records_after(base, 0), redis.call('HGETALL', base .. ':presence')
+  local packed = redis.call('GET', base .. ':packed')
+  if packed then return {creation, records, presence, redis.call('HGETALL', base .. ':replays'), packed} end
   local logs = {}
   for _, player in ipairs(redis.call('HKEYS', base .. ':entrants')) do
     logs[#logs + 1] = player
-    logs[#logs + 1] = redis.call('GET', base .. ':replay:' .. player) or redis.call('LRANGE', base .. ':log:' .. player, 0, -1)
+    logs[#logs + 1] = redis.call('LRANGE', base .. ':log:' .. player, 0, -1)
   end
-  return {creation, records_after(base, 0), redis.call('HGETALL', base .. ':presence'), logs}
+  return {creation, records, presence, logs, ''}
 end
 
--- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, tally…}}
+-- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, tally…}, packed race or ""}
 local function race_head(keys, args)
   local base = keys[1]
   local creation = redis.call('HGET', base, 'creation')
   if not creation then return {} end
-  return {creation, records_after(base, 0), redis.call('HGETALL', base .. ':presence'), redis.call('HGETALL', base .. ':tallies')}
+  local records, presence = records_after(base, 0), redis.call('HGETALL', base .. ':presence')
+  return {creation, records, presence, redis.call('HGETALL', base .. ':tallies'), redis.call('GET', base .. ':packed') or ''}
 end
 
 local function race_unhost(keys, args)
   return redis.call('SREM', keys[1] .. ':hosts', unpack(args))
 end
 
+-- args: ms to live, version and last command id of what was packed, the packed race, then player, packed log…
+-- answer: 1 when it is packed, now or from before; 0 when it has not ended, or not with this version
 local function race_compact(keys, args)
-  local base, ttl = keys[1], args[1]
-  local phase = redis.call('HGET', base, 'phase')
-  if phase ~= 'over' and phase ~= 'cancelled' then return 0 end
-  for _, player in ipairs(redis.call('HKEYS', base .. ':entrants')) do
-    local log, replay = base .. ':log:' .. player, base .. ':replay:' .. player
-    local entries = redis.call('LRANGE', log, 0, -1)
-    if #entries > 0 then redis.call('SET', replay, table.concat(entries, ',')) end
-    redis.call('DEL', log)
-    redis.call('PEXPIRE', replay, ttl)
-  end
-  for _, suffix in ipairs({'', ':facts', ':commands', ':entrants', ':presence', ':tallies', ':secret', ':hosts'}) do
-    redis.call('PEXPIRE', base .. suffix, ttl)
-  end
+  local base = keys[1]
+  local head = redis.call('HMGET', base, 'phase', 'version', 'last', 'packed', 'start_at', 'limit_at')
+  if head[4] then return 1 end
+  if head[1] ~= 'over' and head[1] ~= 'cancelled' then return 0 end
+  if head[2] ~= args[2] or head[3] ~= args[3] then return 0 end
+  for _, player in ipairs(redis.call('HKEYS', base .. ':entrants')) do redis.call('DEL', base .. ':log:' .. player) end
+  for _, suffix in ipairs({':facts', ':commands', ':entrants', ':tallies', ':secret'}) do redis.call('DEL', base .. suffix) end
+  redis.call('SET', base .. ':packed', args[4])
+  if #args > 4 then redis.call('HSET', base .. ':replays', unpack(args, 5)) end
+  -- Made anew: a hash that once held something long takes twice the space for ever.
+  redis.call('DEL', base)
+  redis.call('HSET', base, 'creation', '', 'phase', head[1], 'version', head[2], 'last', head[3])
+  redis.call('HSET', base, 'packed', args[2] .. ':' .. args[3], 'start_at', head[5] or '', 'limit_at', head[6] or '')
+  redis.call('PEXPIRE', base, args[1])
+  expire_with(base, ':packed', ':replays', ':presence', ':hosts')
   return 1
 end
 

@@ -1,0 +1,75 @@
+"""What is on record of a race, between its form in the store and the values of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from cellrace_server.core.facts import Fact, Stamped
+from cellrace_server.core.presence import Presence
+from cellrace_server.core.race import Race, evolve
+from cellrace_server.store.library import Answer
+from cellrace_server.store.packing import unpack_log, unpack_race
+
+_ENCODER = msgspec.msgpack.Encoder()
+_FACTS: msgspec.msgpack.Decoder[Fact] = msgspec.msgpack.Decoder(Fact)
+_RACES = msgspec.msgpack.Decoder(Race)
+
+
+class Entry(Struct, frozen=True):
+    """One entry of a log: the move as it was sent, and its stamp on the race clock, ms."""
+
+    at: int
+    move: str
+
+
+def encoded_race(race: Race) -> bytes:
+    """A race without facts, as its creation is put on record."""
+    return _ENCODER.encode(race)
+
+
+def encoded_fact(fact: Fact) -> bytes:
+    """A fact as it stands in a record."""
+    return _ENCODER.encode(fact)
+
+
+def stamped_records(version: int, records: Sequence[bytes]) -> tuple[Stamped, ...]:
+    """The facts of the records that follow a version."""
+    facts = []
+    for number, record in enumerate(records, version + 1):
+        command_id, at, fact = record.split(b":", 2)
+        facts.append(Stamped(number, command_id.decode(), int(at), _FACTS.decode(fact)))
+    return tuple(facts)
+
+
+def read_history(answer: Answer) -> tuple[Race, tuple[Stamped, ...]]:
+    """The race and its facts in an answer of `race_load` or `race_head`."""
+    creation, records, packed = answer[0], answer[1], answer[4]
+    if packed:
+        before = unpack_race(packed)
+        creation, records = before.creation, [*before.records, *records]
+    facts = stamped_records(0, records)
+    race = _RACES.decode(creation)
+    for stamped in facts:
+        race = evolve(race, stamped)
+    return race, facts
+
+
+def read_log(value: bytes | list[bytes], start_at: int | None = None) -> tuple[Entry, ...]:
+    """The entries of a log; packed, since a start, those of a finished game."""
+    if isinstance(value, bytes):
+        return tuple(Entry(at, move) for at, move in unpack_log(start_at or 0, value))
+    return tuple(Entry(int(at), move.decode()) for at, _, move in (entry.partition(b":") for entry in value))
+
+
+def parse_presence(value: bytes) -> Presence:
+    """The presence of its text in the store."""
+    sid, node, gone_at = value.decode().split("|")
+    return Presence(sid, node, int(gone_at) if gone_at else None)
+
+
+def pairs(flat: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """What is in an answer that gives keys and values in turn."""
+    return list(zip(flat[::2], flat[1::2], strict=True))
