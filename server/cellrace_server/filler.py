@@ -104,18 +104,18 @@ class Prover:
         return await asyncio.shield(self._start)
 
     async def end(self) -> None:
-        """End the process, if there is one."""
-        start, self._start = self._start, None
-        if start is None:
+        """End the process, if there is one; what was cancelled half way is done by the next call."""
+        if self._start is None:
             return
         with contextlib.suppress(OSError):
-            process = await start
+            process = await asyncio.shield(self._start)
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
             assert process.stdin is not None
             process.stdin.close()
             await process.stdin.wait_closed()
+        self._start = None
 
 
 async def _ask(process: asyncio.subprocess.Process, order: Order) -> Attempt:
