@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -149,7 +151,7 @@ async def test_a_record_read_anew_is_a_resync(node: Node, seats: Table) -> None:
     race = await open_race(ann)
     assert (await scrape(node))["cellrace_resyncs_total"] == 0
     for referee in node.services.rooms:
-        referee.room.doubtful = True
+        referee.room.doubt()
     await ann.ask("race.sync", race=race)
     assert (await scrape(node))["cellrace_resyncs_total"] == 1
 
@@ -173,6 +175,23 @@ async def test_every_game_is_there_before_its_first_race(node: Node) -> None:
     shown = await scrape(node)
     for name in ("races_begun", "races_ended", "races_cancelled", "deals_drawn", "no_deal"):
         assert {f"cellrace_{name}_total{{variant={variant}}}" for variant in VARIANTS} <= shown.keys()
+
+
+async def test_the_operations_page_names_each_metric_and_no_other(node: Node) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`cellrace_.*?) \|(.*?)\|", page, re.MULTILINE)
+    told = {
+        name: frozenset(re.findall("`(.*?)`", labels)) for row, labels in rows for name in re.findall("`(.*?)`", row)
+    }
+    shown: dict[str, frozenset[str]] = {}
+    for family in read_text((await fetch(node.port, "/metrics")).body.decode()):
+        if family.name.startswith("cellrace_"):
+            name = family.name + ("_total" if family.type == "counter" else "")
+            # A counter of what has not happened yet has no samples where its labels are not known beforehand.
+            shown[name] = frozenset(label for sample in family.samples for label in sample.labels) - {"node", "le"}
+    assert told.keys() == shown.keys()
+    assert {name: labels for name, labels in shown.items() if labels} == {n: told[n] for n in shown if shown[n]}
+    assert {name for name, labels in told.items() if labels and not shown[name]} <= {"cellrace_http_responses_total"}
 
 
 async def test_the_openmetrics_format_is_spoken_when_it_is_asked_for(node: Node) -> None:
