@@ -149,7 +149,7 @@ class Admission:
         while True:
             try:
                 async with self._rooms.hold(race_id) as referee:
-                    await self._gone(referee, player, member.sid, at)
+                    await self.gone(referee, player, member.sid, at)
                     referee.room.detach(member)
                 return
             except (Refused, LostTrack):
@@ -158,7 +158,8 @@ class Admission:
                 log.debug("a lost connection is not on record yet", race=race_id, player=player, reason=str(error))
                 await asyncio.sleep(RETRY)
 
-    async def _gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
+    async def gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
+        """Note that an entrant is without a connection, if `sid` was the newest. Raises StoreUnavailable."""
         race = referee.room.race
         if race.ended or race.entrant(player) is None:
             return

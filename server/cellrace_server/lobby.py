@@ -141,11 +141,14 @@ class Lobby:
             room.detach(member)
             answer(room)
 
-        await self._ask(race_id, lambda room: Leave(player, room.tally(player)), depart)
-        # It has been answered by now, and cannot be refused any more.
-        with contextlib.suppress(StoreUnavailable):
-            await self._store.players.exit(player, race_id)
-            await self._store.races.gone(race_id, player, member.sid, self._store.clock.now())
+        async with self._rooms.hold(race_id) as referee:
+            room = referee.room
+            stamped = await referee.ask(lambda: Leave(player, room.tally(player)))
+            referee.tell(stamped, lambda: depart(room))
+            # It has been answered by now, and cannot be refused any more.
+            with contextlib.suppress(StoreUnavailable):
+                await self._store.players.exit(player, race_id)
+                await self._admission.gone(referee, player, member.sid, self._store.clock.now())
 
     async def start(self, member: Member, race_id: str, answer: Answer) -> None:
         """The host starts with those who are ready. Raises Refused, StoreUnavailable."""
@@ -222,34 +225,51 @@ class Lobby:
         if request.variant is not None:
             _check_variant(request.variant)
         now = self._store.clock.now()
-        found: list[Head] = []
         seen: set[str] = set()  # A race that ends meanwhile moves from one list to the other.
 
-        async def take(race_ids: tuple[str, ...]) -> None:
+        async def fitting(race_ids: tuple[str, ...], most: int) -> list[Head]:
+            found: list[Head] = []
             for race_id in race_ids:
-                if len(found) == request.limit:
-                    return
+                if len(found) == most:
+                    break
                 if race_id in seen:
                     continue
                 seen.add(race_id)
                 head = await self._store.races.head(race_id)
                 if head is None:
-                    await self._store.lists.drop(race_id)
+                    await self._store.lists.drop(race_id, now)
                 elif _fits(head.race, request, now) and (not request.mine or head.race.entrant(player)):
                     found.append(head)
-
-        if request.mine:
-            await take(await self._store.players.races(player))
-            await take(await self._store.players.recent_races(player))
             return found
-        ended = {RaceState.OVER: (True,), RaceState.CANCELLED: ()}.get(request.state or RaceState.OPEN, (False,))
-        for which in ended if request.state is not None else (False, True):
-            offset = 0
-            while len(found) < request.limit and (page := await self._store.lists.newest(which, offset, SCANNED)):
-                await take(page)
-                offset += SCANNED
-        found.sort(key=lambda head: -head.race.created_at)
-        return found
+
+        heads: list[Head] = []
+        if request.mine:
+            players = self._store.players
+            for race_ids in (await players.races(player), await players.recent_races(player)):
+                heads += await fitting(race_ids, request.limit)
+        else:
+            for ended in _LISTS[request.state]:
+                left, offset = request.limit, 0
+                while left and (page := await self._store.lists.newest(ended, offset, SCANNED)):
+                    some = await fitting(page, left)
+                    heads += some
+                    left -= len(some)
+                    offset += SCANNED
+        # Each list is in order, and as much of it is here as may be needed.
+        heads.sort(key=lambda head: -head.race.created_at)
+        return heads[: request.limit]
+
+
+_LISTS: dict[RaceState | None, tuple[bool, ...]] = {
+    None: (False, True),
+    RaceState.OPEN: (False,),
+    RaceState.COUNTDOWN: (False,),
+    RaceState.RUNNING: (False,),
+    # One that is just over is on its way from one list to the other.
+    RaceState.OVER: (False, True),
+    RaceState.CANCELLED: (),
+}
+"""Whether the list of live or of ended races has those in a state."""
 
 
 def _fits(race: Race, request: RaceList, now: int) -> bool:

@@ -175,8 +175,9 @@ class Room:
         if answer is not None:
             answer()
         if contiguous and new:
-            self._announcer.facts(self, new)
             for fact in new:
+                self._announcer.facts(self, (fact,))
+                # Whoever has left hears that, and nothing after it.
                 if isinstance(fact.fact, Left):
                     self.entrants_here.pop(fact.fact.player, None)
         return contiguous

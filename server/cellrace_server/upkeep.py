@@ -52,7 +52,7 @@ class Upkeep:
                 await self._look_at(race_id, claimed)
             except Refused:
                 # Due and not on record: it was never created, or has expired.
-                await self._store.lists.drop(race_id)
+                await self._store.lists.drop(race_id, self._store.clock.now())
                 await self._store.due.settle(race_id, claimed, None)
             except LostTrack:
                 continue  # Still due: looked at anew when the claim has run out.

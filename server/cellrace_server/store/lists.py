@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cellrace_server.core.race import Race
+from cellrace_server.core.race import NEVER_ENTERED, Race
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.races import KEPT
 
 ENDED_LISTED = 1_000
 """How many ended public races stay listed."""
@@ -24,8 +25,9 @@ class RaceLists:
             await self._link.command("ZADD", keys.LIVE, race.created_at, race.id)
 
     async def end(self, race: Race) -> None:
-        """Move a race to those that have ended, and forget its code."""
-        await self._link.command("DEL", keys.code(race.code))
+        """Move a race to those that have ended; its code is known for as long as the race."""
+        if race.code:
+            await self._link.command("PEXPIRE", keys.code(race.code), KEPT)
         if race.settings.private:
             return
         await self._link.command("ZREM", keys.LIVE, race.id)
@@ -44,7 +46,9 @@ class RaceLists:
         found: Answer = await self._link.command("ZREVRANGE", key, offset, offset + count - 1)
         return tuple(race.decode() for race in found)
 
-    async def drop(self, race_id: str) -> None:
-        """Forget a race that is on a list and no longer on record."""
-        await self._link.command("ZREM", keys.LIVE, race_id)
-        await self._link.command("ZREM", keys.ENDED, race_id)
+    async def drop(self, race_id: str, now: int) -> None:
+        """Forget a race that is on a list and not on record, unless it may just be about to be."""
+        for key in (keys.LIVE, keys.ENDED):
+            created_at: bytes | None = await self._link.command("ZSCORE", key, race_id)
+            if created_at is not None and float(created_at) <= now - NEVER_ENTERED:
+                await self._link.command("ZREM", key, race_id)
