@@ -118,7 +118,7 @@ class Admission:
             raise Superseded
         before = room.presence.get(player)
         if before is not None and before.node != here:
-            room.doubtful = True  # The last moves were written at another node, and may not have been heard yet.
+            room.doubt()  # The last moves were written at another node, and may not have been heard yet.
         room.set_presence(player, Presence(sid, here, None))
 
     async def reopen(self, member: Member, race_ids: list[str]) -> bool:

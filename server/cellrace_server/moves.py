@@ -76,7 +76,7 @@ class Mover:
                     self._record(referee, request, judged, outcome, answer, read_at)
                     return
             except BaseException:
-                room.doubtful = True
+                room.doubt()
                 raise
             finally:
                 referee.commit_ends()
@@ -85,9 +85,9 @@ class Mover:
                     raise Superseded
                 case Barred():
                     verdict = outcome.verdict
-                    room.doubtful = True
+                    room.doubt()
                 case Committed() | Stale():
-                    room.doubtful = True
+                    room.doubt()
                 case _:
                     assert_never(outcome)
         if verdict == "late":

@@ -58,9 +58,9 @@ class Referee:
         assert following is not None
         if absent and not judges(nodes, now):
             following = min(following, max(nodes.contact_at + FIRST_CONTACT, now + round(BEAT * 1000)))
-        reveal = self.room.next_reveal()
-        if reveal is not None:
-            following = min(following, reveal)
+        for wanted in (self.room.next_reveal(), self.room.next_ghost_move() if self.room.released else None):
+            if wanted is not None:
+                following = min(following, wanted)
         if not self.room.released and race.start_at is not None:
             following = min(following, race.start_at + self._store.clock.margin)
         return min(following, now + LONGEST_WAIT)
@@ -92,9 +92,9 @@ class Referee:
             except Behind as behind:
                 self.room.apply_facts(behind.newer)
             except Moved:
-                self.room.doubtful = True
+                self.room.doubt()
             except StoreUnavailable:
-                self.room.doubtful = True
+                self.room.doubt()
                 raise
 
     async def _take_off_lists(self, race: Race, facts: Sequence[Fact]) -> None:
@@ -107,7 +107,7 @@ class Referee:
     def tell(self, stamped: Sequence[Stamped], answer: Callable[[], None] | None = None) -> None:
         """Take facts into the room, answer whoever asked, then tell the members: in one turn, without a wait."""
         if not self.room.apply_facts(stamped, answer):
-            self.room.doubtful = True
+            self.room.doubt()
         if self.room.race.standings is not None:
             self.room.reveal(self._store.clock.now())
 
@@ -138,15 +138,6 @@ class Referee:
         Raises StoreUnavailable, LostTrack.
         """
         await self._calm.wait()
-        # Before the record is read: a doubt that comes up while it is on its way here needs another reading.
-        self.room.doubtful = False
-        try:
-            await self._read_again()
-        except BaseException:
-            self.room.doubtful = True
-            raise
-
-    async def _read_again(self) -> None:
         self._store.counts.resyncs += 1
         before = self.room.known()
         record = await self._store.races.load(self.room.id, host=True)
@@ -168,6 +159,7 @@ class Referee:
                     self.room.learn_secret(secret)
             if race.start_at is not None and now >= race.start_at + self._store.clock.margin:
                 self.room.release()
+            self.room.move_ghosts(now)
             self.room.reveal(now)
             if race.ended:
                 return False

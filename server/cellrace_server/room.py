@@ -61,6 +61,7 @@ class Announcer(Protocol):
 class Known(NamedTuple):
     """How far a room knew its race at some moment."""
 
+    doubts: int
     version: int
     seqs: dict[str, int]
     presence: dict[str, Presence]
@@ -81,8 +82,8 @@ class Room:
         self.spectators: set[Member] = set()
         self.latency: dict[str, int] = {}
         """The smallest round trip of each entrant in this race, ms."""
-        self.doubtful = False
-        """Whether an outcome is unknown, so that the record must be read before anything is decided."""
+        self._doubts = 0
+        self._settled = 0
         self.lost = False
         """Whether the record turned out to be another one: whoever comes into this room is sent away."""
         self._announcer = announcer
@@ -212,6 +213,28 @@ class Room:
             if player not in self.plays:
                 self.plays[player] = Play(self.start.game(), logs.get(player, ()))
 
+    def move_ghosts(self, now: int) -> None:
+        """Let each ghost play what it has played by now."""
+        if self.start is None or self.race.start_at is None or not self.released:
+            return
+        start_at = self.race.start_at
+        for ghost in self.race.ghosts:
+            play = self.plays.setdefault(ghost.player.id, Play(self.start.ghost_game(ghost)))
+            seq = ghost.entries_until(now - start_at)
+            entries = [Entry(start_at + at, move) for at, move in ghost.moves[len(play.entries) : seq]]
+            self.extend_log(ghost.player.id, seq, entries)
+
+    def next_ghost_move(self) -> int | None:
+        """When a ghost plays next, if somebody here sees it."""
+        if self.deserted or self.race.ended or self.race.start_at is None:
+            return None
+        following = [
+            ghost.moves[played][0]
+            for ghost in self.race.ghosts
+            if (played := self.tally(ghost.player.id).seq) < len(ghost.moves)
+        ]
+        return None if not following else self.race.start_at + min(following)
+
     def release(self) -> None:
         """The start has come: tell the deal, once; that of a race which was cancelled before stays secret."""
         if self.released or self.start is None or self.race.cancelled is not None:
@@ -264,10 +287,19 @@ class Room:
         hidden = [play.entries[self._shown.get(player, 0) :][:1] for player, play in self.plays.items()]
         return min((entries[0].at + DELAY for entries in hidden if entries), default=None)
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether an outcome is unknown, so that the record must be read before anything is decided."""
+        return self._doubts > self._settled
+
+    def doubt(self) -> None:
+        """Something may be missing here; a record that is on its way already may miss it as well."""
+        self._doubts += 1
+
     def known(self) -> Known:
         """How far the race is known now."""
         seqs = {player: len(play.entries) for player, play in self.plays.items()}
-        return Known(self.race.version, seqs, dict(self.presence))
+        return Known(self._doubts, self.race.version, seqs, dict(self.presence))
 
     def refresh(self, record: Record, before: Known) -> bool:
         """Take in the whole record as read again, asked for when `before` was known.
@@ -277,6 +309,7 @@ class Room:
         """
         if not self._goes_on_in(record, before):
             return False
+        self._settled = before.doubts
         self.apply_facts(record.facts[self.race.version :])
         self._deal({})
         for player, presence in record.presence.items():

@@ -212,7 +212,7 @@ class Rooms:
 
     def doubt(self, referee: Referee) -> None:
         """Read the record of a race held here: something is missing."""
-        referee.room.doubtful = True
+        referee.room.doubt()
         holding = self._holdings.get(referee.room.id)
         if holding is not None and holding.referee is referee:
             self._wake_soon(holding, referee)
