@@ -43,11 +43,11 @@ class ReadyDetail(Struct, frozen=True):
     pool: PoolDetail
 
 
-class Ready(Struct, frozen=True):
+class Ready(Struct, frozen=True, kw_only=True):
     """What `/readyz` says of a node that is ready."""
 
-    detail: ReadyDetail
     status: str = "ready"
+    detail: ReadyDetail
 
 
 class Web:
@@ -99,7 +99,7 @@ class Web:
             case "/readyz":
                 reason = self._readiness()
                 if reason is None:
-                    return json_response(HTTPStatus.OK, Ready(ReadyDetail(self._detail())))
+                    return json_response(HTTPStatus.OK, Ready(detail=ReadyDetail(self._detail())))
                 return error_response(HTTPStatus.SERVICE_UNAVAILABLE, "not_ready", reason)
             case _:
                 pass
