@@ -1,4 +1,4 @@
-"""A bot in one method: of all legal moves it takes the one that leaves most cards home and most room.
+"""A bot in one method: it goes to the best board that it has not seen yet, and takes a move back when there is none.
 
 python examples/greedy_bot.py [SERVER [RACE]]
 """
@@ -14,18 +14,20 @@ from cellrace_client.homemade import Bot, run
 
 
 class Greedy(Bot):
-    """Never looks further than one move, and never at a board twice."""
+    """Never looks further than one move."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: set[Board] = set()
+    seen: frozenset[Board] = frozenset()
+    depth = 0
 
     def choose(self, board: Board) -> str | None:
-        """The move to the best board; None, which concedes, when all of them were there before."""
-        self.seen.add(board)
+        """The next move, `u` to take the last one back, or None to concede."""
+        self.seen |= {board}
         boards = {move: play_safe_moves(board.play(move))[0] for move in board.legal_moves()}
         new = [move for move in boards if boards[move] not in self.seen]
-        return max(new, key=lambda move: worth(boards[move]), default=None)
+        self.depth += 1 if new else -1
+        if self.depth < 0 or len(self.seen) > 1000:
+            return None
+        return max(new, key=lambda move: worth(boards[move]), default="u")
 
 
 def worth(board: Board) -> int:
@@ -34,5 +36,5 @@ def worth(board: Board) -> int:
 
 
 if __name__ == "__main__":
-    server, race = [*sys.argv[1:], None, None][:2]
+    server, race, *_ = [*sys.argv[1:], None, None]
     run(Greedy(), server or "localhost", race=race)

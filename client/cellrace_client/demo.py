@@ -44,10 +44,11 @@ async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Endi
     async with own_server() as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
         race = await me.create(settings)
         await rival.join(race.race)
+        await me.view_where(race.race, lambda view: len(view.entrants) == 2)
         rivalling = asyncio.create_task(_rival(rival, race.race, chance))
         try:
             say("Robo, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end.")
-            return await PlainClient(me, TypedLines(), say, interactive=True).run(race.race)
+            return await PlainClient(me, TypedLines(), say, interactive=True, lasting=False).run(race.race)
         finally:
             rivalling.cancel()
             await asyncio.gather(rivalling, return_exceptions=True)

@@ -35,7 +35,8 @@ class PlainClient:
     """One player at the lines of a connection.
 
     `interactive` is False for a pipe: then moves wait for the start of a race, a refusal makes the exit status 1, and
-    at the end of the input a game that has ended waits for the standings.
+    at the end of the input a game that has ended waits for the standings. `lasting` says whether the server is still
+    there afterwards.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class PlainClient:
         say: Callable[[str], None],
         *,
         interactive: bool,
+        lasting: bool = True,
         progress_every: float = PROGRESS_EVERY,
     ) -> None:
         self._connection = connection
         self._lines = lines
         self._write = say
         self._interactive = interactive
+        self._lasting = lasting
         self._progress = ProgressTeller(progress_every)
         self._heard = asyncio.Event()
         self._commands = Commands(connection, self.say)
@@ -211,7 +214,7 @@ class PlainClient:
 
     def _tell_what_goes_on(self) -> None:
         view = self._connection.races.get(self._commands.race or "")
-        if view is not None and view.playing:
+        if self._lasting and view is not None and view.playing:
             self.say(
                 f"Your game in race {view.race} is not over. Come back within {view.settings.grace} s to go on with it."
             )
