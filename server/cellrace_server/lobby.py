@@ -24,7 +24,9 @@ from cellrace.variants import find_variant
 from cellrace_server.admission import GUESS_WINDOW, Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
+from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race
+from cellrace_server.ghosts import summon
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member, Room
 from cellrace_server.rooms import Rooms
@@ -56,15 +58,23 @@ class Lobby:
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
         """A new race, the asking player in it. Raises Refused, StoreUnavailable."""
-        settings = settle(request.settings)
+        ghosts, deal = await summon(self._store, request.settings, member.player.id)
+        settings = settle(request.settings, deal)
         if member.player.bot and not settings.bots:
             raise Refused(ErrorCode.BOTS_NOT_ALLOWED)
-        race = self._new_race(member.player.id, new_id(), settings)
+        race = self._new_race(member.player.id, new_id(), settings, ghosts=ghosts)
         await self._store.lists.add(race)
         await self._rooms.create(race)
         return await self._enter(member, race.id, answer)
 
-    def _new_race(self, player: str, race_id: str, settings: Settings, parent: str | None = None) -> Race:
+    def _new_race(
+        self,
+        player: str,
+        race_id: str,
+        settings: Settings,
+        parent: str | None = None,
+        ghosts: tuple[GhostGame, ...] = (),
+    ) -> Race:
         now = self._store.clock.now()
         return Race(
             id=race_id,
@@ -75,6 +85,7 @@ class Lobby:
             code="".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH)),
             changed_at=now,
             parent=parent,
+            ghosts=ghosts,
         )
 
     async def join(self, member: Member, request: RaceJoin, address: str, answer: Answer) -> Referee:
@@ -187,7 +198,7 @@ class Lobby:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             if room.race.kind is RaceKind.DAILY or (entrant is not None and entrant.done is None):
                 raise Refused(ErrorCode.NOT_ALLOWED)
-            room.reveal(self._store.clock.now())
+            room.gallery.reveal(self._store.clock.now())
             room.attach(member)
             answer(room)
             return referee

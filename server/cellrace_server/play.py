@@ -11,6 +11,7 @@ from cellrace.game import Game
 from cellrace.messages import Placement, Settings
 from cellrace.variants import find_variant
 from cellrace_server.core.facts import Tally
+from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.store.races import Entry
 
 
@@ -23,6 +24,11 @@ class Start:
         self.board: Board = dealt_board(variant, self.layout, laid=settings.placement is Placement.FIXED)
         self._autoplay = Autoplay(settings.autoplay)
         self._undo = settings.undo
+
+    def ghost_game(self, ghost: GhostGame) -> Game:
+        """A ghost's game without entries, under the rules that it was played by."""
+        board = dealt_board(self.board.variant, self.layout, laid=ghost.placement is Placement.FIXED)
+        return Game(board, ghost.autoplay, ghost.undo)
 
     def game(self) -> Game:
         """A game without entries."""

@@ -58,7 +58,7 @@ class Referee:
         assert following is not None
         if absent and not judges(nodes, now):
             following = min(following, max(nodes.contact_at + FIRST_CONTACT, now + round(BEAT * 1000)))
-        for wanted in (self.room.next_reveal(), self.room.next_ghost_move() if self.room.released else None):
+        for wanted in (self.room.gallery.next_reveal(), self.room.ghosts.next_move()):
             if wanted is not None:
                 following = min(following, wanted)
         if not self.room.released and race.start_at is not None:
@@ -109,7 +109,7 @@ class Referee:
         if not self.room.apply_facts(stamped, answer):
             self.room.doubt()
         if self.room.race.standings is not None:
-            self.room.reveal(self._store.clock.now())
+            self.room.gallery.reveal(self._store.clock.now())
 
     async def make_sure(self) -> None:
         """The same as `be_sure`, in turn with what else is decided here."""
@@ -159,8 +159,8 @@ class Referee:
                     self.room.learn_secret(secret)
             if race.start_at is not None and now >= race.start_at + self._store.clock.margin:
                 self.room.release()
-            self.room.move_ghosts(now)
-            self.room.reveal(now)
+            self.room.ghosts.play(now)
+            self.room.gallery.reveal(now)
             if race.ended:
                 return False
             absent = self.room.absent(self._store.nodes.nodes, now)

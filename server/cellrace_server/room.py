@@ -5,15 +5,14 @@ Nothing here waits: each method takes in what is on record already and tells the
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from cellrace.messages import CloseCode, EntrantStatus, Player, Spectate
+from cellrace.messages import CloseCode, EntrantStatus, Player
 from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence, absent_since
 from cellrace_server.core.race import Entrant, Race, evolve
-from cellrace_server.core.spectating import DELAY, shown_until
+from cellrace_server.gallery import Gallery, GhostPlays
 from cellrace_server.play import Play, Start
 from cellrace_server.store.races import Entry, Record, Secret
 
@@ -88,8 +87,8 @@ class Room:
         """Whether the record turned out to be another one: whoever comes into this room is sent away."""
         self._announcer = announcer
         self._entrants: dict[str, Entrant] = {}
-        self._shown: dict[str, int] = {}
-        """How many entries of each log spectators here have seen."""
+        self.gallery = Gallery(self, announcer)
+        self.ghosts = GhostPlays(self)
         self._index_entrants()
         self._deal(record.logs)
 
@@ -213,28 +212,6 @@ class Room:
             if player not in self.plays:
                 self.plays[player] = Play(self.start.game(), logs.get(player, ()))
 
-    def move_ghosts(self, now: int) -> None:
-        """Let each ghost play what it has played by now."""
-        if self.start is None or self.race.start_at is None or not self.released:
-            return
-        start_at = self.race.start_at
-        for ghost in self.race.ghosts:
-            play = self.plays.setdefault(ghost.player.id, Play(self.start.ghost_game(ghost)))
-            seq = ghost.entries_until(now - start_at)
-            entries = [Entry(start_at + at, move) for at, move in ghost.moves[len(play.entries) : seq]]
-            self.extend_log(ghost.player.id, seq, entries)
-
-    def next_ghost_move(self) -> int | None:
-        """When a ghost plays next, if somebody here sees it."""
-        if self.deserted or self.race.ended or self.race.start_at is None:
-            return None
-        following = [
-            ghost.moves[played][0]
-            for ghost in self.race.ghosts
-            if (played := self.tally(ghost.player.id).seq) < len(ghost.moves)
-        ]
-        return None if not following else self.race.start_at + min(following)
-
     def release(self) -> None:
         """The start has come: tell the deal, once; that of a race which was cancelled before stays secret."""
         if self.released or self.start is None or self.race.cancelled is not None:
@@ -262,30 +239,6 @@ class Room:
     def told(self, player: str, entries: Sequence[Entry]) -> None:
         """Tell of entries that the player's game has taken in already."""
         self._announcer.moved(self, player, entries)
-
-    def visible(self, player: str, now: int) -> int:
-        """How many entries of a log spectators may see."""
-        until = shown_until(self.race.settings.spectate, self.race.standings is not None, now)
-        play = self.plays.get(player)
-        if until is None or play is None:
-            return 0
-        return bisect_right(play.entries, until, key=lambda entry: entry.at)
-
-    def reveal(self, now: int) -> None:
-        """Show spectators what they may see by now."""
-        for player, play in self.plays.items():
-            seen, visible = self._shown.get(player, 0), self.visible(player, now)
-            if visible > seen:
-                self._shown[player] = visible
-                if self.spectators:
-                    self._announcer.shown(self, player, visible, play.entries[seen:visible])
-
-    def next_reveal(self) -> int | None:
-        """When spectators may see more, if they wait for it."""
-        if not self.spectators or self.race.ended or self.race.settings.spectate is not Spectate.DELAYED:
-            return None
-        hidden = [play.entries[self._shown.get(player, 0) :][:1] for player, play in self.plays.items()]
-        return min((entries[0].at + DELAY for entries in hidden if entries), default=None)
 
     @property
     def doubtful(self) -> bool:

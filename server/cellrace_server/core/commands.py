@@ -33,8 +33,8 @@ from cellrace_server.core.race import (
     Race,
     all_ready,
     apply,
+    final_standings,
     someone_won,
-    standings,
     starters,
 )
 
@@ -280,6 +280,6 @@ def _settled(race: Race, facts: list[Fact], now: int) -> list[Fact]:
             return [*facts, Cancelled(CancelReason.ALL_FORFEITED)] if all(e.done for e in after.entrants) else facts
         case RaceState.RUNNING:
             # Not together with the last done fact: what rests on the standings, as ratings, needs it on record first.
-            return [Over(standings(after))] if not facts and all(e.done for e in after.entrants) else facts
+            return [Over(final_standings(after))] if not facts and all(e.done for e in after.entrants) else facts
         case RaceState.OVER | RaceState.CANCELLED:
             return facts

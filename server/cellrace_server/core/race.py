@@ -24,6 +24,7 @@ from cellrace_server.core.facts import (
     Rematched,
     Stamped,
 )
+from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.standings import Finish, rank
 
 OFFLINE_REMOVAL = 30_000
@@ -64,6 +65,7 @@ class Race(Struct, frozen=True):
     cancelled: CancelReason | None = None
     successor: str | None = None
     parent: str | None = None
+    ghosts: tuple[GhostGame, ...] = ()
 
     def state(self, now: int) -> RaceState:
         """The state at an instant: it follows from the facts and the clock alone."""
@@ -126,6 +128,12 @@ def someone_won(race: Race) -> bool:
 def standings(race: Race) -> tuple[Standing, ...]:
     """The standings of those who are done."""
     return rank(tuple(entrant.finish for entrant in race.entrants if entrant.finish is not None))
+
+
+def final_standings(race: Race) -> tuple[Standing, ...]:
+    """The standings of a race in which nobody plays any more, ghosts among them."""
+    finishes = [entrant.finish for entrant in race.entrants if entrant.finish is not None]
+    return rank((*finishes, *(ghost.finish for ghost in race.ghosts)))
 
 
 def evolve(race: Race, stamped: Stamped) -> Race:

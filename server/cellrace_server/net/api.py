@@ -109,7 +109,7 @@ class Api:
             created_at=race.created_at,
             start_at=race.start_at,
             now=now,
-            entrants=views.entrant_views(race, online, head.tallies),
+            entrants=views.entrant_views(race, online, head.tallies, now),
             parent=race.parent,
             successor=race.successor,
             deal=secret.deal if secret else None,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from cellrace.messages import (
     CancelledPush,
     CountdownPush,
@@ -48,16 +50,19 @@ from cellrace_server.core.facts import (
     Stamped,
     Tally,
 )
+from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race, standings
 from cellrace_server.play import Start
 from cellrace_server.room import Room
 from cellrace_server.store.races import Entry, Head
 
 
-def entrant_views(race: Race, online: Mapping[str, bool], tallies: Mapping[str, Tally]) -> tuple[Entrant, ...]:
-    """The entrants as everybody sees them; places are provisional until the race is over."""
+def entrant_views(
+    race: Race, online: Mapping[str, bool], tallies: Mapping[str, Tally], now: int
+) -> tuple[Entrant, ...]:
+    """The entrants as everybody sees them, ghosts last; places are provisional until the race is over."""
     placed = {standing.player.id: standing for standing in race.standings or standings(race)}
-    return tuple(
+    living = [
         _entrant(
             entrant.player,
             race.status(entrant),
@@ -66,7 +71,18 @@ def entrant_views(race: Race, online: Mapping[str, bool], tallies: Mapping[str, 
             placed.get(entrant.player.id),
         )
         for entrant in race.entrants
-    )
+    ]
+    elapsed = None if race.start_at is None or now < race.start_at else now - race.start_at
+    return (*living, *(_ghost(ghost, elapsed, tallies, placed) for ghost in race.ghosts))
+
+
+def _ghost(
+    ghost: GhostGame, elapsed: int | None, tallies: Mapping[str, Tally], placed: Mapping[str, Standing]
+) -> Entrant:
+    status = ghost.status(elapsed)
+    tally = tallies.get(ghost.player.id, Tally())
+    standing = placed.get(ghost.player.id)
+    return replace(_entrant(ghost.player, status, True, tally, standing), ghost=True)
 
 
 def _entrant(player: Player, status: EntrantStatus, online: bool, tally: Tally, standing: Standing | None) -> Entrant:
@@ -88,7 +104,8 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
     race = room.race
     entrant = room.entrant(viewer)
     online = {e.player.id: room.is_online(e.player.id) for e in race.entrants}
-    tallies = {e.player.id: room.tally(e.player.id) for e in race.entrants}
+    racers = [*(e.player.id for e in race.entrants), *(ghost.player.id for ghost in race.ghosts)]
+    tallies = {player: room.tally(player) for player in racers}
     public = room.released and room.start is not None and room.secret is not None
     told = public and deal_is_told(race, now)
     cards = dealt_cards(room.start.board.variant, room.start.layout) if public and room.start else None
@@ -105,7 +122,7 @@ def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) 
         created_at=race.created_at,
         start_at=race.start_at,
         now=now,
-        entrants=entrant_views(race, online, tallies),
+        entrants=entrant_views(race, online, tallies, now),
         parent=race.parent,
         successor=race.successor,
         deal=room.secret.deal if told and room.secret else None,
@@ -145,7 +162,7 @@ def logs(room: Room, viewer: str, now: int) -> tuple[Log, ...] | None:
     if entrant is not None and entrant.done is None and not over:
         return None
     return tuple(
-        _log(player, play.moves, len(play.moves) if entrant else room.visible(player, now))
+        _log(player, play.moves, len(play.moves) if entrant else room.gallery.visible(player, now))
         for player, play in room.plays.items()
         if player != viewer
     )
@@ -165,7 +182,7 @@ def summary(head: Head, now: int) -> Summary:
         kind=race.kind,
         variant=race.settings.variant,
         seats=race.settings.seats,
-        entrants=entrant_views(race, online, head.tallies),
+        entrants=entrant_views(race, online, head.tallies, now),
         host=race.host,
         created_at=race.created_at,
     )
