@@ -81,6 +81,9 @@ def _ghost(
 ) -> Entrant:
     status = ghost.status(elapsed)
     tally = tallies.get(ghost.player.id, Tally())
+    if ghost.player.id in placed:  # The race is over: so is what the ghost had still to play.
+        finish = ghost.finish
+        status, tally = finish.status, Tally(len(ghost.moves), finish.home, finish.moves, finish.undos)
     standing = placed.get(ghost.player.id)
     return replace(_entrant(ghost.player, status, True, tally, standing), ghost=True)
 
