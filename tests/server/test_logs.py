@@ -11,10 +11,11 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import structlog
+from redis.asyncio import Redis
 
 from cellrace.board import dealt_board
 from cellrace.deals import deal
@@ -22,6 +23,7 @@ from cellrace.solver import solve
 from cellrace.variants import find_variant
 from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.hearing import Hearing
 from cellrace_server.store.races import Secret
 from cellrace_server.upkeep import repeat
 from tests.server.net.fetching import fetch
@@ -133,6 +135,39 @@ async def test_trouble_of_the_store_is_told_once_however_long_it_lasts() -> None
     task.cancel()
     told = [(line["event"], line["level"]) for line in lines_of(stream)]
     assert told == [("no beat", "warning"), ("the store answers again", "warning")] * 2
+
+
+class Deaf:
+    """A store whose subscriptions fail, again and again."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.often = asyncio.Event()
+
+    def pubsub(self) -> Deaf:
+        self.attempts += 1
+        if self.attempts == 3:
+            self.often.set()
+        return self
+
+    async def subscribe(self, channel: str) -> None:
+        raise ConnectionResetError("away")
+
+    async def aclose(self) -> None:
+        pass
+
+
+async def test_a_lost_subscription_is_told_once_and_counted_once() -> None:
+    stream = io.StringIO()
+    configure_logs("info", stream)
+    store = Deaf()
+    hearing = Hearing(cast(Redis, store), "here:1", lambda telling: None, lambda: None)
+    task = asyncio.create_task(hearing.run())
+    await store.often.wait()
+    task.cancel()
+    (line,) = lines_of(stream)
+    assert (line["event"], line["level"]) == ("the subscription is lost and built anew", "warning")
+    assert hearing.losses == 1
 
 
 async def a_whole_race(seats: Table) -> tuple[set[str], str]:

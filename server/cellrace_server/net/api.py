@@ -1,7 +1,7 @@
 """Races over HTTP: what a spectator may see of them, in the very maps of the protocol (section 7).
 
-Nothing here holds a room or plays a game again: a page costs the store three reads at most, and a list one look a
-second however many ask for it.
+Nothing here holds a room or plays an entrant's game again: a page costs the store three reads at most, and a list one
+look a second however many ask for it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from cellrace.codec import JSON
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, Summary, dealt_cards
 from cellrace.messages.base import MAX_LIMIT
+from cellrace_server.core.facts import Tally
+from cellrace_server.core.race import Race
 from cellrace_server.core.spectating import shown_until
 from cellrace_server.lobby import Lobby
 from cellrace_server.net import views
 from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response
-from cellrace_server.play import Start
+from cellrace_server.play import Start, tally_of
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreError
 from cellrace_server.store.races import Head
@@ -82,20 +84,24 @@ class Api:
 
     async def _race(self, race_id: str) -> Response:
         head = await self._store.races.head(race_id) if _ID.fullmatch(race_id) else None
-        if head is None or head.race.settings.private:
+        if head is None:
             raise Refused(ErrorCode.NO_SUCH_RACE)
-        if head.race.kind is RaceKind.DAILY:
-            raise Refused(ErrorCode.NOT_ALLOWED)  # Its deal is a secret for as long as somebody may still start.
-        return bytes_response(HTTPStatus.OK, JSON.encode(await self._seen(head)), JSON_TYPE)
+        now = self._store.clock.now()
+        if not views.deal_is_told(head.race, now):
+            raise Refused(ErrorCode.NOT_ALLOWED)  # A daily, for as long as somebody may still play its deal.
+        if head.race.settings.private and head.race.kind is RaceKind.RACE:
+            raise Refused(ErrorCode.NO_SUCH_RACE)
+        return bytes_response(HTTPStatus.OK, JSON.encode(await self._seen(head, now)), JSON_TYPE)
 
-    async def _seen(self, head: Head) -> RaceAnswer:
+    async def _seen(self, head: Head, now: int) -> RaceAnswer:
         """The race as somebody sees it who is no entrant."""
-        race, now = head.race, self._store.clock.now()
+        race = head.race
         started = race.start_at is not None and now >= race.start_at + self._store.clock.margin
         # A race that was cancelled in its countdown keeps its deal for ever.
         secret = await self._store.races.secret(race.id) if started and race.cancelled is None else None
         start = None if secret is None else Start(race.settings, secret.deal)
         cards = None if start is None else dealt_cards(start.board.variant, start.layout)
+        tallies = {**head.tallies, **(_ghost_tallies(race, start, now) if start else {})}
         online = {player: presence.gone_at is None for player, presence in head.presence.items()}
         state = race.state(now)
         return RaceAnswer(
@@ -109,7 +115,7 @@ class Api:
             created_at=race.created_at,
             start_at=race.start_at,
             now=now,
-            entrants=views.entrant_views(race, online, head.tallies, now),
+            entrants=views.entrant_views(race, online, tallies, now),
             parent=race.parent,
             successor=race.successor,
             deal=secret.deal if secret else None,
@@ -129,12 +135,26 @@ class Api:
         record = await self._store.races.load(race.id)
         if record is None:
             return None
-        logs = []
-        for entrant in race.entrants:
-            player = entrant.player.id
-            moves = tuple(entry.move for entry in record.logs.get(player, ()) if entry.at <= until)
-            logs.append(Log(player=player, seq=len(moves), moves=moves))
-        return tuple(logs)
+        shown = {
+            entrant.player.id: tuple(e.move for e in record.logs.get(entrant.player.id, ()) if e.at <= until)
+            for entrant in race.entrants
+        }
+        for ghost in race.ghosts:
+            seq = ghost.entries_until(min(until, now) - (race.start_at or 0))
+            shown[ghost.player.id] = tuple(move for _, move in ghost.moves[:seq])
+        return tuple(Log(player=player, seq=len(moves), moves=moves) for player, moves in shown.items())
+
+
+def _ghost_tallies(race: Race, start: Start, now: int) -> dict[str, Tally]:
+    """How far the ghosts of a running race have come; they are played again, if that is not too much."""
+    if sum(len(ghost.moves) for ghost in race.ghosts) > MOST_ENTRIES:
+        return {}
+    tallies = {}
+    for ghost in race.ghosts:
+        seq = ghost.entries_until(now - (race.start_at or 0))
+        game, _ = start.ghost_game(ghost).play_all(move for _, move in ghost.moves[:seq])
+        tallies[ghost.player.id] = tally_of(game)
+    return tallies
 
 
 def _parsed(query: str) -> dict[str, str]:

@@ -275,7 +275,8 @@ class Session:
         except ConnectionClosed:
             self.close(CloseCode.LOST_TRACK)
         except Exception:  # The edge: a mistake of ours costs one request, not the node.
-            log.exception("a request failed", player=self.player.id, request=type(request).__name__)
+            race = getattr(request, "race", None)
+            log.exception("a request failed", player=self.player.id, race=race, request=type(request).__name__)
             self._refuse(Refused(ErrorCode.INTERNAL), request.id)
 
     def _refuse(self, refused: CellraceError, re: RequestId | None = None) -> None:

@@ -8,14 +8,15 @@ from urllib.parse import quote
 
 import pytest
 
-from cellrace.messages import RaceKind, RaceList, RaceState, settle
+from cellrace.messages import Player, RaceKind, RaceList, RaceState, settle
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
+from cellrace_server.core.facts import CountdownBegan, Joined
 from cellrace_server.core.race import Race
 from cellrace_server.lobby import Lobby
 from cellrace_server.net import api
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.races import Head, RaceStore
+from cellrace_server.store.races import Head, RaceStore, Secret
 from tests.server.net.fetching import fetch
 from tests.story.players import SECRETS, Table, open_race, play, start_race
 from tests.waiting import eventually
@@ -175,12 +176,45 @@ async def test_a_private_race_is_not_found(node: Node, seats: Table) -> None:
     assert (fetched.status, fetched.code) == (404, "no_such_race")
 
 
-async def test_a_daily_is_not_allowed(node: Node) -> None:
-    """Its deal is a secret for as long as somebody may still start."""
-    daily = Race(id="day1", kind=RaceKind.DAILY, settings=settle(None), created_at=1, created_by="p1")
-    await node.services.store.races.create(daily)
-    fetched = await fetch(node.port, "/api/v1/races/day1")
+async def a_daily(node: Node, start_at: int) -> str:
+    """An attempt at a daily challenge that began at an instant; its id."""
+    store = node.services.store
+    daily = Race(id=f"day{start_at}", kind=RaceKind.DAILY, settings=settle(None), created_at=1, created_by="p1")
+    await store.races.create(daily)
+    secret = Secret(617, "5a" * 16)
+    begun = (Joined(Player(id="p1", name="Ann", bot=False)), CountdownBegan(start_at, secret.commitment("freecell")))
+    await store.races.append(daily, "c1", begun, store.clock.now(), secret=secret)
+    return daily.id
+
+
+async def test_a_daily_is_shown_when_nobody_can_play_its_deal_any_more(node: Node) -> None:
+    now = node.services.store.clock.now()
+    fetched = await fetch(node.port, f"/api/v1/races/{await a_daily(node, now - 1000)}")
     assert (fetched.status, fetched.code) == (403, "not_allowed")
+    two_days = 2 * 24 * 3_600_000
+    shown = (await fetch(node.port, f"/api/v1/races/{await a_daily(node, now - two_days)}")).json
+    assert (shown["kind"], shown["deal"]) == ("daily", 617)
+
+
+async def test_ghosts_are_shown_as_to_a_spectator(node: Node, seats: Table) -> None:
+    ann, bob, eve = await seats.player("Ann"), await seats.player("Bob"), await seats.player("Eve")
+    first = await start_race(ann, deal=617)
+    await play(ann, first, ["3a", "4b"])
+    await ann.ask("race.concede", race=first)
+    await ann.push("race.over", race=first)
+    race = await start_race(bob, ghosts=[{"race": first, "player": ann.id}], spectate="live")
+
+    async def ghost_is_done() -> bool:
+        entrants = (await fetch(node.port, f"/api/v1/races/{race}")).json["entrants"]
+        return bool(entrants[1]["status"] == "conceded")
+
+    await eventually(ghost_is_done)
+    watched = await eve.ask("race.watch", race=race)
+    shown = (await fetch(node.port, f"/api/v1/races/{race}")).json
+    assert shown["entrants"] == watched["entrants"]
+    assert shown["entrants"][1]["ghost"]
+    assert shown["logs"] == watched["logs"]
+    assert [log["moves"] for log in shown["logs"]] == [[], ["3a", "4b"]]
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/v1", "/api/v1/", "/api/v2/races", "/api/v1/racesx", "/", "/ws/x"])
