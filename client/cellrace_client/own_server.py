@@ -32,7 +32,9 @@ async def own_server(*options: str) -> AsyncIterator[str]:
         with complaints.open("wb") as log:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                *("-m", __name__, "serve", "--port", "0", "--data-dir", str(Path(directory) / "data"), *options),
+                # Proofs for later races would be thrown away with the data.
+                *("-m", __name__, "serve", "--port", "0", "--pool", "0"),
+                *("--data-dir", str(Path(directory) / "data"), *options),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
