@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from cellrace.errors import Refused
-from cellrace_server.core.presence import NODE_SILENCE
+from cellrace_server.core.presence import NODE_SILENCE, judges
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
@@ -56,6 +56,10 @@ class Upkeep:
                 await self._store.due.settle(race_id, claimed, None)
             except LostTrack:
                 continue  # Still due: looked at anew when the claim has run out.
+            except StoreUnavailable:
+                raise
+            except Exception:  # The edge: a mistake of ours about one race does not keep the others from going on.
+                log.exception("a race that is due could not be looked at", race=race_id)
 
     async def _look_at(self, race_id: str, claimed: int) -> None:
         async with self._rooms.hold(race_id) as referee:
@@ -69,8 +73,10 @@ class Upkeep:
         await self._store.due.settle(race_id, claimed, following)
 
     def _dead_nodes(self) -> list[str]:
-        now = self._store.clock.now()
-        return [node for node, beat in self._store.nodes.nodes.beats.items() if now >= beat + NODE_SILENCE]
+        nodes, now = self._store.nodes.nodes, self._store.clock.now()
+        if not judges(nodes, now):
+            return []
+        return [node for node, beat in nodes.beats.items() if now >= beat + NODE_SILENCE]
 
     async def compare_once(self) -> None:
         """Compare the versions and seqs of the races held here with the store's. Raises StoreUnavailable."""

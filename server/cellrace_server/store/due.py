@@ -18,7 +18,7 @@ class DueStore:
 
     async def expect(self, race_id: str, at: int) -> None:
         """Make sure that a race is looked at no later than at an instant."""
-        await self._link.command("ZADD", keys.DUE, "LT", at, race_id)
+        await self._link.call("due_expect", [keys.DUE], race_id, at)
 
     async def claim(self, now: int) -> tuple[tuple[str, ...], int]:
         """The races that are due, and the score under which this node has them for now."""

@@ -142,10 +142,10 @@ class Hearing:
 
 
 def _parse(data: bytes) -> list[Telling]:
-    return [_telling(parts) for parts in msgpack.unpackb(data, raw=True)]
+    return [telling for parts in msgpack.unpackb(data, raw=True) if (telling := _telling(parts)) is not None]
 
 
-def _telling(parts: list[bytes]) -> Telling:
+def _telling(parts: list[bytes]) -> Telling | None:
     subject = parts[0].decode()
     match parts[1]:
         case b"fact":
@@ -162,4 +162,6 @@ def _telling(parts: list[bytes]) -> Telling:
         case b"superseded":
             return SupersededTold(subject, parts[2].decode())
         case _:
-            raise ValueError(f"a telling of no known kind: {parts[1]!r}")
+            # Nodes of a newer version may tell of what this one does not know; they tell of all the rest as well.
+            log.debug("a telling of no known kind", kind=parts[1])
+            return None

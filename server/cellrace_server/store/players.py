@@ -111,7 +111,7 @@ class PlayerStore:
             await self._claim_name(name.folded, player.id, now)
         await self._link.command("HSET", keys.player(player.id), "name", name.shown, "folded", name.folded)
         if name.folded != identity.folded:
-            await self._link.command("DEL", keys.name(identity.folded))
+            await self._free_name(identity.folded, player.id)
         return Player(id=player.id, name=name.shown, bot=player.bot)
 
     async def take_over(self, player_id: str) -> str:
@@ -170,17 +170,27 @@ class PlayerStore:
     async def _claim_name(self, folded: str, player_id: str, now: int) -> None:
         key = keys.name(folded)
         claim = f"{player_id}:{now}"
-        if await self._link.command("SET", key, claim, "NX"):
+        if await self._swap_name(key, "", claim):
             return
-        holder: bytes | None = await self._link.command("GET", key)
-        if holder is not None:
-            holder_id, _, since = holder.decode().partition(":")
-            if holder_id == player_id:
-                return
+        held = (await self._link.command("GET", key) or b"").decode()
+        holder_id, _, since = held.partition(":")
+        if holder_id == player_id:
+            return
+        if held:
             owner = await self.find(holder_id)
             if (owner is not None and owner.folded == folded) or now < int(since) + ORPHANED_NAME:
                 raise Refused(ErrorCode.NAME_TAKEN)
-        await self._link.command("SET", key, claim)
+        if not await self._swap_name(key, held, claim):
+            raise Refused(ErrorCode.NAME_TAKEN)  # Another player was faster.
+
+    async def _free_name(self, folded: str, player_id: str) -> None:
+        key = keys.name(folded)
+        held = (await self._link.command("GET", key) or b"").decode()
+        if held.partition(":")[0] == player_id:
+            await self._swap_name(key, held, "")
+
+    async def _swap_name(self, key: str, held: str, wanted: str) -> bool:
+        return bool(await self._link.call("name_swap", [key], held, wanted))
 
 
 def _sid(epoch: bytes | None, random: bytes | None) -> str:

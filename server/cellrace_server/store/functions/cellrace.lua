@@ -33,9 +33,11 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_head      race                                                                 see below
   race_unhost    race           node…                                                 how many were removed
   race_compact   race           see below                                             1 when done, else 0
+  due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
   player_hello   player         random, node                                          {epoch, old node, old sid}
+  name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
   deal_release   deals          number, draw                                          1 when this draw had it, else 0
 ]]
@@ -139,8 +141,8 @@ local function race_append(keys, args)
   for i = 0, statuses - 1 do
     local player, status = args[place + 1 + 2 * i], args[place + 2 + 2 * i]
     if status == '' then
+      -- The presence stays: whoever comes again at this very moment has been opened already.
       redis.call('HDEL', base .. ':entrants', player)
-      redis.call('HDEL', base .. ':presence', player)
     else
       redis.call('HSET', base .. ':entrants', player, status)
     end
@@ -171,7 +173,7 @@ local function commit_one(base, origin, now, entry)
     return {'repeat', at}
   end
   local status = redis.call('HGET', base .. ':entrants', player)
-  if status and status ~= 'playing' then return {'done'} end
+  if status ~= 'playing' and status ~= 'joined' then return {'done'} end
   local head = redis.call('HMGET', base, 'phase', 'start_at', 'limit_at')
   if head[1] == 'open' then return {'not_started'} end
   if head[1] ~= 'countdown' then return {'not_running'} end
@@ -293,6 +295,14 @@ local function race_compact(keys, args)
   return 1
 end
 
+-- Always leaves another score behind, earlier by 1 ms at least: whoever claimed the race before cannot settle it later
+-- without knowing of this.
+local function due_expect(keys, args)
+  local score, at = redis.call('ZSCORE', keys[1], args[1]), tonumber(args[2])
+  redis.call('ZADD', keys[1], score and math.min(at, tonumber(score) - 1) or at, args[1])
+  return 0
+end
+
 local function due_claim(keys, args)
   local races = redis.call('ZRANGEBYSCORE', keys[1], '-inf', args[1], 'LIMIT', 0, args[3])
   for _, race in ipairs(races) do redis.call('ZADD', keys[1], args[2], race) end
@@ -319,6 +329,14 @@ local function player_hello(keys, args)
   return {epoch, before[3] or '', old_sid}
 end
 
+local function name_swap(keys, args)
+  local held = redis.call('GET', keys[1]) or ''
+  if held == args[2] then return 1 end
+  if held ~= args[1] then return 0 end
+  if args[2] == '' then redis.call('DEL', keys[1]) else redis.call('SET', keys[1], args[2]) end
+  return 1
+end
+
 -- Who asks again, as redis-py does when a reply was lost, finds its own draw and is told so.
 local function deal_reserve(keys, args)
   if redis.call('HSETNX', keys[1], args[1], args[2]) == 1 then return 1 end
@@ -340,8 +358,10 @@ redis.register_function('race_gone_@VERSION@', race_gone)
 redis.register_function('race_load_@VERSION@', race_load)
 redis.register_function('race_unhost_@VERSION@', race_unhost)
 redis.register_function('race_compact_@VERSION@', race_compact)
+redis.register_function('due_expect_@VERSION@', due_expect)
 redis.register_function('due_claim_@VERSION@', due_claim)
 redis.register_function('due_settle_@VERSION@', due_settle)
 redis.register_function('player_hello_@VERSION@', player_hello)
+redis.register_function('name_swap_@VERSION@', name_swap)
 redis.register_function('deal_reserve_@VERSION@', deal_reserve)
 redis.register_function('deal_release_@VERSION@', deal_release)
