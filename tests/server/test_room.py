@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from msgspec.structs import replace
 
-from cellrace.messages import CancelReason, CloseCode, EntrantStatus, LeftReason, Spectate
+from cellrace.messages import CancelReason, CloseCode, EntrantStatus, LeftReason
 from cellrace_server.core.facts import (
     Cancelled,
     CountdownBegan,
@@ -15,17 +15,15 @@ from cellrace_server.core.facts import (
     Fact,
     Joined,
     Left,
-    Over,
     ReadySet,
     Stamped,
     Tally,
 )
 from cellrace_server.core.presence import Nodes, Presence
-from cellrace_server.core.race import Race, evolve, standings
-from cellrace_server.core.spectating import DELAY
+from cellrace_server.core.race import Race, evolve
 from cellrace_server.room import Room
 from cellrace_server.store.races import Entry, Record
-from tests.server.races import ANN, BEN, BORN, CAT, START, after, new_race, stamped
+from tests.server.races import ANN, BEN, BORN, CAT, START, new_race, stamped
 from tests.server.shell import SECRET, SHORT, WIN, FakeMember, Recorder
 
 HERE = Presence("1.s", "here", None)
@@ -158,28 +156,6 @@ class TestLogs:
     def test_before_the_deal_is_known_they_cannot_be_taken_in(self) -> None:
         room, _ = room_of(recorded(NEW, *BEGUN), secret=False)
         assert not room.extend_log("ann", 1, entries(WIN[0]))
-
-    def test_delayed_spectators_see_moves_a_minute_late(self) -> None:
-        room, recorder = room_of(recorded(NEW, *BEGUN))
-        room.attach(FakeMember(CAT))
-        room.extend_log("ann", 1, entries(WIN[0], at=START + 100))
-        room.extend_log("ann", 2, entries(WIN[1], at=START + 900))
-        assert room.next_reveal() == START + 100 + DELAY
-        room.reveal(START + 100 + DELAY - 1)
-        assert "shown" not in recorder.kinds
-        room.reveal(START + 100 + DELAY)
-        assert recorder.told[-1] == ("shown", ("ann", 1))
-        assert room.next_reveal() == START + 900 + DELAY
-
-    @pytest.mark.parametrize(("spectate", "running", "over"), [(Spectate.LIVE, 2, 2), (Spectate.AFTER, 0, 2)])
-    def test_others_see_them_at_once_or_when_the_race_is_over(
-        self, spectate: Spectate, running: int, over: int
-    ) -> None:
-        room, _ = room_of(recorded(new_race(replace(SHORT, spectate=spectate)), *BEGUN))
-        room.extend_log("ann", 2, entries(*WIN[:2]))
-        assert room.visible("ann", START + 2_000) == running
-        room.race = after(room.race, Over(standings(room.race)))
-        assert room.visible("ann", START + 2_000) == over
 
 
 class TestPresence:
