@@ -72,7 +72,7 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
                     fault = error.__cause__ if isinstance(error.__cause__, RedisError) else error
                 if isinstance(fault, (UnknownService, SentinelsRefuse)):
                     raise StoreUnfit(
-                        f"The store at {name} cannot be found: {fault}. Correct the name behind the Sentinels, or "
+                        f"The store at {name} cannot be found ({fault}). Correct the name behind the Sentinels, or "
                         "their sentinel_user and sentinel_password, in its URL."
                     ) from fault
                 if isinstance(fault, (AuthenticationError, AuthorizationError, ResponseError)):
@@ -152,7 +152,7 @@ def _without_own_options(url: str) -> str:
 
 def _unreachable(name: str, fault: Exception | None) -> str:
     if isinstance(fault, NoPrimary):
-        return f"The store at {name} cannot be found: {fault}. Start what is missing, or correct --redis."
+        return f"The store at {name} cannot be found ({fault}). Start what is missing, or correct --redis."
     if isinstance(fault, BusyLoadingError):
         return f"The store at {name} is still reading its data. Try again in a moment."
     reason = fault or f"no answer in {FIRST_ANSWER:g} s"

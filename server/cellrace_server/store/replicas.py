@@ -155,7 +155,8 @@ class Replicas:
         info = await _told(redis, connection, _LOOK)
         if not isinstance(info, Mapping) or info.get("role") != "master" or _online(info):
             return False
-        if info.get("master_replid") == self._history and waited < min(GRACE, self._patience):
+        lost_here = self._attached > 0 and info.get("master_replid") == self._history
+        if lost_here and waited < min(GRACE, self._patience):
             return False
         pool = redis.connection_pool
         if isinstance(pool, PrimaryPool):

@@ -21,8 +21,8 @@ from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as NotConnected
-from redis.exceptions import ReadOnlyError, ResponseError
 
 SCHEMES = ("redis+sentinel://", "rediss+sentinel://")
 DEFAULT_PORT = 26379
@@ -152,7 +152,7 @@ class Sentinels(Sentinel):
         if answers:
             known = ", ".join(sorted({repr(name) for masters in answers for name in masters})) or "nothing"
             return UnknownService(f"the Sentinels at {self._named} watch no service {service!r}, but {known}")
-        refusal = next((fault for fault in faults if isinstance(fault, ResponseError)), None)
+        refusal = next((fault for fault in faults if isinstance(fault, (AuthenticationError, ResponseError))), None)
         if refusal is not None:
             return SentinelsRefuse(f"the Sentinels at {self._named} refuse to tell where it is: {refusal}")
         return NoPrimary(f"none of the Sentinels at {self._named} answers: {faults[0]}")
@@ -163,7 +163,7 @@ async def _masters(sentinel: Redis) -> Masters:
         return cast(Masters, await sentinel.sentinel_masters())
     except NotConnected as error:
         # What is refused while a connection is set up comes wrapped as a connection that failed.
-        raise error.__cause__ if isinstance(error.__cause__, ResponseError) else error from None
+        raise error.__cause__ if isinstance(error.__cause__, (AuthenticationError, ResponseError)) else error from None
 
 
 def _place(state: dict[str, Any]) -> Address:
