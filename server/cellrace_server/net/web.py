@@ -122,7 +122,11 @@ class Web:
     def _check_handshake(self, connection: ServerConnection, request: Request) -> Response | None:
         if "upgrade" not in request.headers.get("Connection", "").lower():
             text = "This is a WebSocket address: connect to it with a WebSocket client."
-            return error_response(HTTPStatus.UPGRADE_REQUIRED, "upgrade_required", text)
+            response = error_response(HTTPStatus.UPGRADE_REQUIRED, "upgrade_required", text)
+            response.headers["Upgrade"] = "websocket"
+            if request.method == "HEAD":
+                response.body = b""
+            return response
         offered = [
             name.strip() for header in request.headers.get_all("Sec-WebSocket-Protocol") for name in header.split(",")
         ]

@@ -1,0 +1,125 @@
+"""The port's other face: handshakes that are not ours, and whether the node lives and is ready (protocol, 1 and 7)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from cellrace_server.app import Node, running
+from cellrace_server.config import Config
+from cellrace_server.store.hearing import Hearing
+from tests.server.net.fetching import fetch
+from tests.story.players import JSON, MSGPACK, open_socket
+from tests.waiting import eventually
+
+UPGRADE = (
+    "Connection: keep-alive, Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+)
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"),
+    [
+        ((MSGPACK,), MSGPACK),
+        ((JSON,), JSON),
+        ((JSON, MSGPACK), JSON),
+        ((MSGPACK, JSON), MSGPACK),
+        (("cellrace.v9.msgpack", "chat", JSON, MSGPACK), JSON),
+    ],
+)
+async def test_the_clients_first_subprotocol_that_is_known_is_taken(
+    url: str, offered: tuple[str, ...], chosen: str
+) -> None:
+    socket = await open_socket(url, *offered)
+    assert socket.subprotocol == chosen
+    await socket.close()
+
+
+@pytest.mark.parametrize("offered", [(), ("chat",), ("cellrace.v1",), ("CELLRACE.V1.JSON",)])
+async def test_without_one_that_is_known_both_are_named(node: Node, offered: tuple[str, ...]) -> None:
+    header = (f"Sec-WebSocket-Protocol: {', '.join(offered)}",) if offered else ()
+    fetched = await fetch(node.port, "/ws", headers=(*UPGRADE, *header))
+    assert fetched.status == 400
+    assert MSGPACK.encode() in fetched.body
+    assert JSON.encode() in fetched.body
+
+
+async def test_subprotocols_may_be_offered_in_several_headers(node: Node) -> None:
+    headers = [f"Sec-WebSocket-Protocol: {name}" for name in ("chat", JSON)]
+    reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+    writer.write("\r\n".join(("GET /ws HTTP/1.1", "Host: here", *UPGRADE, *headers, "", "")).encode())
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+    writer.close()
+    assert b" 101 " in head
+    assert f"Sec-WebSocket-Protocol: {JSON}".encode() in head
+
+
+async def test_a_plain_request_for_the_socket_is_told_to_upgrade(node: Node) -> None:
+    for method in ("GET", "HEAD"):
+        fetched = await fetch(node.port, "/ws", method)
+        assert fetched.status == 426
+        assert fetched.headers["upgrade"] == "websocket"
+        assert (fetched.body == b"") == (method == "HEAD")
+    assert (await fetch(node.port, "/ws")).code == "upgrade_required"
+
+
+@pytest.mark.parametrize("path", ["/", "/ws/", "/wss", "/socket"])
+async def test_a_handshake_elsewhere_is_not_found(url: str, path: str) -> None:
+    with pytest.raises(InvalidStatus, match="404"):
+        await open_socket(url.replace("/ws", path))
+
+
+async def test_a_query_does_not_matter(url: str) -> None:
+    await (await open_socket(url + "?from=here")).close()
+
+
+async def test_pages_may_not_connect_unless_they_are_named(node: Node, store_url: str, url: str) -> None:
+    """A browser says where its page comes from; other clients say nothing, and are let in."""
+    with pytest.raises(InvalidStatus, match="403"):
+        await open_socket(url, origin="https://elsewhere.example")
+    config = Config(port=0, redis=store_url, origins=("https://races.example",))
+    async with running(config) as open_node:
+        named = f"ws://127.0.0.1:{open_node.port}/ws"
+        await (await open_socket(named, origin="https://races.example")).close()
+        await (await open_socket(named)).close()
+
+
+async def test_healthz_says_that_the_process_lives(node: Node) -> None:
+    fetched = await fetch(node.port, "/healthz")
+    assert (fetched.status, fetched.json["status"]) == (200, "ok")
+    head = await fetch(node.port, "/healthz", "HEAD")
+    assert (head.status, head.headers, head.body) == (200, fetched.headers, b"")
+
+
+async def test_readyz_needs_a_message_that_has_come_back(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ready() -> bool:
+        return (await fetch(node.port, "/readyz")).status == 200
+
+    await eventually(ready)
+    assert (await fetch(node.port, "/readyz", "HEAD")).body == b""
+    monkeypatch.setattr(Hearing, "ready", False)
+    fetched = await fetch(node.port, "/readyz")
+    assert (fetched.status, fetched.code) == (503, "not_ready")
+    assert "come back" in fetched.json["message"]
+    assert (await fetch(node.port, "/healthz")).status == 200
+
+
+async def test_readyz_needs_a_sure_clock(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ready() -> bool:
+        return (await fetch(node.port, "/readyz")).status == 200
+
+    await eventually(ready)
+    monkeypatch.setattr(type(node.services.store.clock), "ready", False)
+    fetched = await fetch(node.port, "/readyz")
+    assert (fetched.status, fetched.code) == (503, "not_ready")
+    assert "clock" in fetched.json["message"]
+
+
+async def test_asyncapi_is_served(node: Node) -> None:
+    document = (await fetch(node.port, "/asyncapi.json")).json
+    assert document["asyncapi"].startswith("3.")
