@@ -203,16 +203,15 @@ async def test_ghosts_are_shown_as_to_a_spectator(node: Node, seats: Table) -> N
     await ann.ask("race.concede", race=first)
     await ann.push("race.over", race=first)
     race = await start_race(bob, ghosts=[{"race": first, "player": ann.id}], spectate="live")
-
-    async def ghost_is_done() -> bool:
-        entrants = (await fetch(node.port, f"/api/v1/races/{race}")).json["entrants"]
-        return bool(entrants[1]["status"] == "conceded")
-
-    await eventually(ghost_is_done)
+    ghost = f"{ann.id}@{first}"
+    await bob.push("race.progress", race=race, player=ghost, seq=2)
+    (room,) = [referee.room for referee in node.services.rooms if referee.room.id == race]
+    done_at = room.race.ghosts[0].ended + (room.race.start_at or 0)
+    await eventually(lambda: node.services.store.clock.now() >= done_at)
     watched = await eve.ask("race.watch", race=race)
     shown = (await fetch(node.port, f"/api/v1/races/{race}")).json
     assert shown["entrants"] == watched["entrants"]
-    assert shown["entrants"][1]["ghost"]
+    assert (shown["entrants"][1]["ghost"], shown["entrants"][1]["status"]) == (True, "conceded")
     assert shown["logs"] == watched["logs"]
     assert [log["moves"] for log in shown["logs"]] == [[], ["3a", "4b"]]
 
