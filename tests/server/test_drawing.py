@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 
 import pytest
@@ -15,6 +15,7 @@ from cellrace_server.config import Config
 from cellrace_server.filler import Filler, Pace
 from cellrace_server.stock import load_stock
 from cellrace_server.store import keys
+from cellrace_server.store.deals import DealStore
 from cellrace_server.store.pool import PoolStore
 from cellrace_server.store.races import Secret
 from tests.server.net.fetching import fetch
@@ -54,18 +55,32 @@ async def deal_of(player: Player, race: str) -> int:
     return int((await player.ask("race.sync", race=race))["deal"])
 
 
-async def test_two_nodes_that_begin_one_race_reserve_one_number(tables: list[Table], redis_client: Redis) -> None:
+async def test_two_nodes_that_draw_for_one_race_reserve_one_number_between_them(
+    nodes: list[Node], tables: list[Table], redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = asyncio.Barrier(2)
+    for node in nodes:
+        monkeypatch.setattr(node.services.store.deals, "draw", _drawing_with(node.services.store.deals, both))
     ann, bob = await tables[0].player("Ann"), await tables[1].player("Bob")
     dealt = set()
-    for _ in range(6):
+    for _ in range(4):
         race = await start_race(ann, bob, variant=GAME)
         dealt.add(await deal_of(ann, race))
-    assert len(dealt) == 6
+        assert await deal_of(bob, race) in dealt
+    assert len(dealt) == 4
+    await eventually(lambda: _is(redis_client, ann, dealt))
+    await eventually(lambda: _is(redis_client, bob, dealt))
 
-    async def histories_are_as_dealt() -> bool:
-        return await history(redis_client, ann) == await history(redis_client, bob) == dealt
 
-    await eventually(histories_are_as_dealt)
+def _drawing_with(deals: DealStore, others: asyncio.Barrier) -> Callable[..., Awaitable[Secret | None]]:
+    draw = deals.draw
+
+    async def draw_then_wait(variant: str, players: Iterable[str]) -> Secret | None:
+        secret = await draw(variant, players)
+        await others.wait()
+        return secret
+
+    return draw_then_wait
 
 
 async def test_whoever_becomes_ready_during_the_draw_has_not_had_the_deal(
