@@ -205,12 +205,25 @@ class Shell:
 
     @asynccontextmanager
     async def attended(self, race: Race, *members: FakeMember) -> AsyncIterator[Referee]:
-        """The race held here with these members in it, from before the block on."""
+        """The referee of a race with these members in its room: nobody but the test wakes it."""
+        record = await self.store.races.load(race.id, host=True)
+        assert record is not None
+        secret = await self.store.races.secret(race.id)
+        referee = Referee(Room(record, secret, self.recorder), self.store)
+        start_at = record.race.start_at
+        referee.room.released = start_at is not None and start_at <= self.now() and record.race.cancelled is None
+        for member in members:
+            await self.admission.open(referee, member)
+            referee.room.attach(member)
+        yield referee
+
+    async def held(self, race: Race, *members: FakeMember) -> Referee:
+        """The same of a race that is held by the rooms of this node, which wake it when it is due."""
         async with self.rooms.hold(race.id) as referee:
             for member in members:
                 await self.admission.open(referee, member)
                 referee.room.attach(member)
-        yield referee
+        return referee
 
     def mover(self, player: Player, sid: str = "1.s") -> Mover:
         """The moves of a player's connection."""
