@@ -178,14 +178,13 @@ class RaceView:
             game, _ = self.game.play_all(moves)
         except CellraceError:
             return None
-        return replace(
-            self,
-            game=game,
-            log=self.log + moves,
-            entrants=changed(
-                self.entrants, self.player, seq=game.seq, home=answer.home, moves=game.moves, undos=game.undos
-            ),
+        entrants = changed(
+            self.entrants, self.player, seq=game.seq, home=answer.home, moves=game.moves, undos=game.undos
         )
+        if answer.won:
+            # The fact that follows tells the time and the place.
+            entrants = changed(entrants, self.player, status=EntrantStatus.WON)
+        return replace(self, game=game, log=self.log + moves, entrants=entrants)
 
 
 def changed(entrants: tuple[Entrant, ...], player: str, **fields: object) -> tuple[Entrant, ...]:

@@ -39,7 +39,7 @@ async def race_to_the_end(
     """
     view = await _get_ready(connection, race, sleep)
     illegal = 0
-    while _can_move(view):
+    while view.playing:
         moves = await _choose(connection, view, chooser)
         try:
             if moves is None:
@@ -49,7 +49,6 @@ async def race_to_the_end(
                 illegal = 0
             else:
                 await connection.concede(race)
-                await connection.view_where(race, lambda view: not view.playing)
         except Refused as refused:
             if refused.code == ErrorCode.ILLEGAL_MOVE:
                 illegal += 1
@@ -65,11 +64,6 @@ async def race_to_the_end(
     return await connection.view_where(race, lambda view: view.ended or view.me is None)
 
 
-def _can_move(view: RaceView) -> bool:
-    # A won game is `playing` until the fact `race.done` follows.
-    return view.playing and view.game is not None and not view.game.won
-
-
 async def _get_ready(connection: Connection, race: str, sleep: Callable[[float], Awaitable[None]]) -> RaceView:
     times = 0
     while True:
@@ -78,7 +72,7 @@ async def _get_ready(connection: Connection, race: str, sleep: Callable[[float],
         if me is None or view.state not in (RaceState.OPEN, RaceState.COUNTDOWN):
             return view
         if view.state is RaceState.COUNTDOWN or me.status is not EntrantStatus.JOINED:
-            await connection.view_where(race, lambda now, then=view: now is not then)  # type: ignore[misc]  # a default binds the loop's view
+            await connection.view_after(view)
             continue
         if times:
             # Ready before, and open again: the server has no deal. It may have one later.
@@ -90,12 +84,6 @@ async def _get_ready(connection: Connection, race: str, sleep: Callable[[float],
             if refused.code not in (ErrorCode.ALREADY_STARTED, *_OVER_MEANWHILE):
                 raise
             await connection.sync(race)
-            continue
-        await connection.view_where(race, _is_no_longer_joined)
-
-
-def _is_no_longer_joined(view: RaceView) -> bool:
-    return view.state is not RaceState.OPEN or view.me is None or view.me.status is not EntrantStatus.JOINED
 
 
 async def _choose(connection: Connection, view: RaceView, chooser: Chooser) -> Sequence[str] | None:

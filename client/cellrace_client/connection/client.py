@@ -117,6 +117,10 @@ class Connection(Requests):
                 raise self._ended
             await self._dialogue.change()
 
+    async def view_after(self, view: RaceView) -> RaceView:
+        """Waits until a race is no longer as `view` has it."""
+        return await self.view_where(view.race, lambda now: now is not view)
+
     async def exchange(self, request: ClientMessage) -> ServerAnswer:
         """The answer to a request. Raises Refused, Closed, Unanswered or Unreachable."""
         self._check(request)

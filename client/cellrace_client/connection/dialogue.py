@@ -18,9 +18,12 @@ from cellrace.messages import (
     Ok,
     Pong,
     RaceAnswer,
+    RaceConcede,
     RaceCreate,
+    RaceForfeit,
     RaceLeave,
     RaceMissed,
+    RaceReady,
     RaceSync,
     RaceUnwatch,
     RaceWatch,
@@ -199,6 +202,9 @@ class Dialogue:
                 self._changed()
             case Ok() if isinstance(request, RaceLeave | RaceUnwatch):
                 self._forget(request.race)
+            case Ok() if isinstance(request, RaceReady | RaceConcede | RaceForfeit):
+                self.races.carried_out(request)
+                self._changed()
             case Error() if ask.refreshes:
                 self._lost(ask.refreshes, answer.message)
             case _:

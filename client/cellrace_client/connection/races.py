@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from cellrace.messages import FactPush, MatchedPush, Moved, NewsPush, RaceAnswer, RaceMissed
+from cellrace.messages import (
+    EntrantStatus,
+    FactPush,
+    MatchedPush,
+    Moved,
+    NewsPush,
+    RaceAnswer,
+    RaceConcede,
+    RaceForfeit,
+    RaceMissed,
+    RaceReady,
+    RaceState,
+)
 from cellrace_client.events import Event, Happened, Matched
 from cellrace_client.hearing import hear
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import PLAYING, RaceView, changed
 
 ENDED_RACES_KEPT = 50
 """Of the races that are over or cancelled, the oldest beyond these are forgotten."""
@@ -64,6 +77,23 @@ class Races:
             return False
         self._views[answer.race] = after
         return True
+
+    def carried_out(self, request: RaceReady | RaceConcede | RaceForfeit) -> None:
+        """Takes an `ok` at its word: the fact that follows says the same."""
+        before = self._views.get(request.race)
+        if before is None or before.me is None or before.me.status not in PLAYING:
+            return
+        match request:
+            case RaceReady() if before.state is not RaceState.OPEN:
+                return
+            case RaceReady():
+                status = EntrantStatus.READY if request.ready else EntrantStatus.JOINED
+            case RaceConcede():
+                status = EntrantStatus.CONCEDED
+            case _:
+                status = EntrantStatus.FORFEITED
+        entrants = changed(before.entrants, self.player, status=status)
+        self._views[request.race] = replace(before, entrants=entrants)
 
     def forget(self, race: str) -> None:
         """Knows a race no longer."""

@@ -224,10 +224,7 @@ class PlainClient:
         view = self._connection.races.get(self._commands.race or "")
         if view is None or view.me is None:
             return Ending.WELL
-        if view.game is not None and view.game.won and view.me.status is EntrantStatus.PLAYING:
-            # The fact follows the answer to the winning move.
-            view = await self._connection.view_where(view.race, lambda view: not view.playing)
-        if view.state is RaceState.RUNNING and view.me is not None and view.me.status not in PLAYING:
+        if view.state is RaceState.RUNNING and view.me.status not in PLAYING:
             self.say("Waiting for the others to end their games.")
             view = await self._connection.view_where(view.race, lambda view: view.ended)
         if view.ended:
