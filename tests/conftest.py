@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,15 @@ import pytest_asyncio
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The platform's data directory of this run, for nodes that are told of none: nothing of the user's is touched."""
+    home = tmp_path_factory.mktemp("data_home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(home))
+        yield home
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

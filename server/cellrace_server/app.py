@@ -34,7 +34,9 @@ from cellrace_server.net.connection import Connection
 from cellrace_server.net.session import Services, Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
 from cellrace_server.net.web import Web, select_subprotocol
+from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
+from cellrace_server.signing import KEY_FILE, Signer
 from cellrace_server.store import Store, open_store
 from cellrace_server.store.connect import connect, without_secrets
 from cellrace_server.store.embedded import EmbeddedStore
@@ -54,6 +56,8 @@ from cellrace_server.workers import end_with_parent, first_line, is_worker, stop
 SHUTDOWN = 3.0
 """Seconds for the clients to take leave at the end."""
 LAST_WRITES = 1.0
+DAY = 24 * 3_600_000
+"""ms."""
 
 log = structlog.get_logger()
 
@@ -89,23 +93,29 @@ def _readiness(store: Store, hearing: Hearing) -> str | None:
 async def running(config: Config) -> AsyncIterator[Node]:
     """A node that listens until the block ends; then clients are told (1001) and everything is closed.
 
-    Raises StoreError, OSError when the port is taken.
+    Raises StoreError, KeyUnfit, OSError when the port is taken.
     """
     node = f"{config.node or socket.gethostname()}:{secrets.token_hex(4)}"
     # Carried on to every task of this node, so that each line of its log names it.
     structlog.contextvars.bind_contextvars(node=node)
     async with AsyncExitStack() as stack:
         url, kept_by = config.redis, f"the store at {without_secrets(config.redis or '')}"
+        directory = config.data_dir or Path(platformdirs.user_data_dir("cellrace"))
         if url is None:
-            directory = config.data_dir or Path(platformdirs.user_data_dir("cellrace"))
             embedded = await stack.enter_async_context(await EmbeddedStore.open(directory))
             url, kept_by = embedded.url, f"the embedded store in {directory}"
         connected = await connect(url)
         stack.push_async_callback(connected.client.aclose)
         for warning in connected.warnings:
             log.warning(warning)
-        store = await open_store(connected.client, node, connected.replicas)
+        store = await open_store(connected.client, node, connected.replicas, int(config.keep_days * DAY))
         stack.push_async_callback(store.clock.close)
+        signer = await Signer.open(
+            config.signing_key or directory / KEY_FILE,
+            store.signing_keys,
+            store.clock.now,
+            make=config.signing_key is None,
+        )
         tasks = Tasks()
         stack.push_async_callback(tasks.close)
         rooms = Rooms(store, RoomAnnouncer(store.clock.now), tasks)
@@ -124,6 +134,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             challenges=Challenges(store, rooms, admission),
             competition=Competition(store),
             matching=matching,
+            replays=Replays(store, signer),
             sessions=sessions,
             carry_out=requests.carry_out,
         )
@@ -159,7 +170,9 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
         return _readiness(store, hearing)
 
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
-    return Web(readiness, filler.detail, metrics.page, Api(store, services.lobby), bounds, store.counts)
+    return Web(
+        readiness, filler.detail, metrics.page, Api(store, services.lobby, services.replays), bounds, store.counts
+    )
 
 
 def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling], None]:

@@ -66,6 +66,10 @@ class Config(Struct, frozen=True):
     origins: tuple[str, ...] = ()
     """Web pages that may connect; clients that are no browsers always may."""
     log_level: str = "info"
+    signing_key: Path | None = None
+    """The file of the key that signs replays; None for the one in the data directory, which is made if need be."""
+    keep_days: float = 30.0
+    """How long a race that has ended is kept, and its replays with it."""
     reuse_port: bool = False
     """Whether other processes listen on the same port (`--workers`)."""
     pool: int = 0

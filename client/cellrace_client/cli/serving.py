@@ -43,11 +43,17 @@ def _bound_options(command: Decorated) -> Decorated:
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where the embedded store keeps its data; by default the platform's data directory.",
+    help="Where the embedded store and the signing key are kept; by default the platform's data directory.",
 )
 @click.option("--node", default="", help="This node's name, for display; by default the host's.")
 @click.option("--certificate", type=click.Path(path_type=Path, exists=True), help="A PEM file: serve wss:// with it.")
 @click.option("--key", type=click.Path(path_type=Path, exists=True), help="The certificate's key, if it is apart.")
+@click.option(
+    "--signing-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The file of the key that signs replays; by default signing.key in the data directory, made if need be.",
+)
+@click.option("--keep-days", default=30.0, type=click.FloatRange(0.01, 3650), help="Days that an ended race is kept.")
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
@@ -64,6 +70,8 @@ def serve(
     node: str,
     certificate: Path | None,
     key: Path | None,
+    signing_key: Path | None,
+    keep_days: float,
     origins: tuple[str, ...],
     log_level: str,
     workers: int,
@@ -84,6 +92,8 @@ def serve(
         node=node,
         certificate=certificate,
         key=key,
+        signing_key=signing_key,
+        keep_days=keep_days,
         origins=origins,
         log_level=log_level,
         reuse_port=is_worker(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -244,7 +244,7 @@ class ReplayResult(Value, frozen=True, kw_only=True):
     latency: Annotated[Ms | None, Meta(description="As in standings, for a win only.")] = None
 
 
-REPLAY_FORMAT = "cellrace-replay/1"
+REPLAY_FORMAT: Final = "cellrace-replay/1"
 
 
 class Replay(Value, frozen=True, kw_only=True):

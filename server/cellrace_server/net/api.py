@@ -12,22 +12,25 @@ import time
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
+import msgspec
 from websockets.http11 import Response
 
 from cellrace.codec import JSON
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, Summary, dealt_cards
+from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, ReplayAnswer, Summary, dealt_cards
 from cellrace.messages.base import MAX_LIMIT
 from cellrace_server.core.facts import Tally
 from cellrace_server.core.race import Race
 from cellrace_server.core.spectating import shown_until
 from cellrace_server.lobby import Lobby
 from cellrace_server.net import views
-from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response
+from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
 from cellrace_server.play import Start, tally_of
+from cellrace_server.replays import Replays
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreError
 from cellrace_server.store.races import Head
+from cellrace_server.store.signing_keys import PublishedKey
 
 FRESH = 1.0
 """For how many seconds a list is shown again without a look at the store."""
@@ -35,16 +38,29 @@ MOST_ENTRIES = 5_000
 """With more entries than these in all, the logs are left out of a race."""
 
 _RACES = "/api/v1/races"
+_REPLAYS = "/api/v1/replays"
+_KEYS = "/api/v1/keys"
 _ID = re.compile("[0-9A-Za-z_-]{1,64}")
-_STATUSES = {ErrorCode.NOT_ALLOWED: HTTPStatus.FORBIDDEN, ErrorCode.BAD_MESSAGE: HTTPStatus.BAD_REQUEST}
+_STATUSES = {
+    ErrorCode.NOT_ALLOWED: HTTPStatus.FORBIDDEN,
+    ErrorCode.TOO_EARLY: HTTPStatus.FORBIDDEN,
+    ErrorCode.BAD_MESSAGE: HTTPStatus.BAD_REQUEST,
+}
+
+
+class PublishedKeys(msgspec.Struct, frozen=True):
+    """What `/api/v1/keys` answers."""
+
+    keys: tuple[PublishedKey, ...]
 
 
 class Api:
     """Answers what is asked below `/api/v1`."""
 
-    def __init__(self, store: Store, lobby: Lobby) -> None:
+    def __init__(self, store: Store, lobby: Lobby, replays: Replays) -> None:
         self._store = store
         self._lobby = lobby
+        self._replays = replays
         # One for each variant and state, and only for those that there are.
         self._lists: dict[tuple[str | None, RaceState | None], tuple[float, tuple[Summary, ...]]] = {}
         self._looking = asyncio.Lock()
@@ -56,6 +72,10 @@ class Api:
                 return await self._races(query)
             if path.startswith(_RACES + "/"):
                 return await self._race(path.removeprefix(_RACES + "/"))
+            if path.startswith(_REPLAYS + "/"):
+                return await self._replay(path.removeprefix(_REPLAYS + "/"))
+            if path == _KEYS:
+                return json_response(HTTPStatus.OK, PublishedKeys(await self._replays.keys()))
             raise Refused(ErrorCode.NOT_FOUND, f"There is nothing at {path[:100]}.")
         except Refused as refused:
             status = _STATUSES.get(ErrorCode(refused.code), HTTPStatus.NOT_FOUND)
@@ -63,6 +83,13 @@ class Api:
         except StoreError:
             text = "The store is in trouble; ask again."
             return error_response(HTTPStatus.SERVICE_UNAVAILABLE, ErrorCode.RETRY_LATER, text, retry_after=1)
+
+    async def _replay(self, names: str) -> Response:
+        race_id, _, player = names.partition("/")
+        if not _ID.fullmatch(race_id):
+            raise Refused(ErrorCode.NO_SUCH_RACE)
+        answer = ReplayAnswer(replay=await self._replays.get("", race_id, player))
+        return bytes_response(HTTPStatus.OK, JSON.encode(answer), JSON_TYPE)
 
     async def _races(self, query: str) -> Response:
         asked = _parsed(query)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import (
@@ -42,6 +43,8 @@ from cellrace.messages import (
     RaceSync,
     RaceUnwatch,
     RaceWatch,
+    ReplayAnswer,
+    ReplayGet,
     Request,
     Welcome,
 )
@@ -122,8 +125,11 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
             heads = await lobby.list_races(session.player.id, request)
             now = services.store.clock.now()
             session.answer(Races(re=request.id, races=tuple(views.summary(head, now) for head in heads)))
+        case ReplayGet():
+            replay = await services.replays.get(session.player.id, request.race, request.player)
+            session.answer(ReplayAnswer(re=request.id, replay=replay))
         case _:
-            raise Refused(ErrorCode.NOT_FOUND, "This server does not serve this request yet.")
+            assert_never(request)
 
 
 def limits(bounds: Bounds) -> Limits:

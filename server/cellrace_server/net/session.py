@@ -35,6 +35,7 @@ from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
 from cellrace_server.net.sessions import Sessions
 from cellrace_server.referee import Referee
+from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreError, StoreUnreplicated
@@ -65,6 +66,7 @@ class Services:
     challenges: Challenges
     competition: Competition
     matching: Matching
+    replays: Replays
     sessions: Sessions
     carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
     """Carries out one request that was read at a monotonic time, and answers it."""

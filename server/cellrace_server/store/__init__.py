@@ -19,8 +19,9 @@ from cellrace_server.store.nodes import NodeStore
 from cellrace_server.store.players import PlayerStore
 from cellrace_server.store.profiles import ProfileStore
 from cellrace_server.store.queue import QueueStore
-from cellrace_server.store.races import RaceStore
+from cellrace_server.store.races import KEPT, RaceStore
 from cellrace_server.store.replicas import Replicas
+from cellrace_server.store.signing_keys import SigningKeyStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +39,24 @@ class Store:
     daily: DailyStore
     profiles: ProfileStore
     queue: QueueStore
+    signing_keys: SigningKeyStore
     committer: Committer
     clock: RaceClock
     counts: Counts
 
 
-async def open_store(redis: Redis, node: str, replicas: Replicas | None = None) -> Store:
-    """The store of a node, its functions loaded and its clock set. Raises StoreUnavailable."""
+async def open_store(redis: Redis, node: str, replicas: Replicas | None = None, kept: int = KEPT) -> Store:
+    """The store of a node, its functions loaded and its clock set; ended races are `kept` for so many ms.
+
+    Raises StoreUnavailable.
+    """
     counts = Counts()
     link = Link(redis, counts, replicas)
     await link.load_libraries()
     clock = await RaceClock.open(redis.time)
     return Store(
         link,
-        RaceStore(link, node),
+        RaceStore(link, node, kept),
         PlayerStore(link, node),
         RaceLists(link),
         DealStore(link),
@@ -61,6 +66,7 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None) 
         DailyStore(link),
         ProfileStore(link),
         QueueStore(link),
+        SigningKeyStore(link),
         Committer(link, node, clock.now, counts),
         clock,
         counts,

@@ -12,6 +12,8 @@ CLOCK = "clock"
 """The key whose primary gives the race clock."""
 NODES = "nodes"
 """Hash: node -> its last beat."""
+SIGNING_KEYS = "signing_keys"
+"""Hash: name of a public key -> "since when replays are signed with it, ms:the key in base64"."""
 UP_SINCE = "nodes:up_since"
 """String: since when, without a break, there has been a node."""
 
