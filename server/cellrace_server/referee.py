@@ -211,7 +211,7 @@ class Referee:
             await self._let_go(race, players, secret)
             if answer is not None:
                 raise
-            return False  # Another node has begun it.
+            return self.room.race.start_at is not None  # Another node has begun it.
         if not stamped:
             await self._let_go(race, players, secret)
         self.tell(stamped, answer)
