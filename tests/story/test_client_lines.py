@@ -181,7 +181,8 @@ async def test_the_bot_command_opens_races_and_finds_seats(url: str, environment
         async def a_race_is_open() -> bool:
             return bool(await looker.list_races())
 
-        await eventually(a_race_is_open)
+        found: bool = await eventually(a_race_is_open)
+        assert found
     status, said = await run(environment, "bot", "--server", url, "--strength", "5", "--name", "Yam")
     assert status == 0, said
     status, said = await opening
