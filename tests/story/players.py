@@ -1,4 +1,4 @@
-"""A player made from the protocol page alone, with `websockets`, `msgpack` and `json`: it shares no code with the server."""
+"""A player made from the protocol page alone with `websockets`, `msgpack` and `json`: no code is the server's."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ class Player:
         self.socket = socket
         self.text = socket.subprotocol == JSON
         self.welcome: Map = {}
+        self.token = ""
+        """What brings the player back."""
         self.frames: list[Map] = []
         """Everything that has come, in order."""
         self.pushes: list[Map] = []
@@ -62,11 +64,6 @@ class Player:
     def id(self) -> str:
         """The player's id."""
         return str(self.welcome["player"]["id"])
-
-    @property
-    def token(self) -> str:
-        """What brings the player back."""
-        return str(self.welcome["token"])
 
     async def send(self, kind: str, /, **fields: Any) -> int:
         """Send a request without waiting for its answer; the id that was given to it."""
@@ -113,11 +110,14 @@ class Player:
         return self._answers.pop(request_id)
 
     async def ask(self, kind: str, /, **fields: Any) -> Map:
-        """Send a request and return its answer; fails when it is refused."""
-        answer = await self.answer(await self.send(kind, **fields))
-        if answer["type"] == "error":
-            raise Refusal(answer)
-        return answer
+        """Send a request and return its answer; fails when it is refused. Who is too fast waits as long as is told."""
+        while True:
+            answer = await self.answer(await self.send(kind, **fields))
+            if answer["type"] != "error":
+                return answer
+            if answer["code"] != "rate_limited" or answer["retry_after"] > 1000:
+                raise Refusal(answer)
+            await asyncio.sleep(answer["retry_after"] / 1000)
 
     async def refused(self, kind: str, /, **fields: Any) -> Map:
         """Send a request that must be refused, and return the error."""
@@ -153,6 +153,7 @@ class Player:
     async def hello(self, **fields: Any) -> Map:
         """Say hello."""
         self.welcome = await self.ask("hello", **fields)
+        self.token = self.welcome.get("token", fields.get("token"))
         assert self.welcome["type"] == "welcome"
         return self.welcome
 
