@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 import structlog
+from click.testing import CliRunner
 from redis.asyncio import Redis
 
 from cellrace.autoplay import Autoplay
@@ -19,6 +20,7 @@ from cellrace.board import dealt_board
 from cellrace.deals import deal
 from cellrace.game import Game
 from cellrace.variants import VARIANTS, find_variant
+from cellrace_client.cli import serving
 from cellrace_server import filler as module
 from cellrace_server.app import running
 from cellrace_server.config import Config
@@ -269,6 +271,26 @@ async def test_a_node_proves_nothing_unless_it_is_asked_to(store_url: str) -> No
     async with running(Config(port=0, redis=store_url)) as node:
         ready = await eventually(lambda: _ready(node.port))
     assert ready.json["detail"]["pool"]["target"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "pool", "workers"),
+    [((), 500, 1), (("--pool", "0"), 0, 1), (("--pool", "7", "--pool-workers", "2"), 7, 2)],
+)
+def test_serve_proves_deals_unless_told_not_to(
+    options: tuple[str, ...], pool: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Config] = []
+
+    async def note(config: Config) -> None:
+        served.append(config)
+
+    monkeypatch.setattr(serving, "serve_until_told", note)
+    monkeypatch.setattr(serving, "configure_logs", lambda *level: None)
+    monkeypatch.delenv("CELLRACE_POOL", raising=False)
+    result = CliRunner().invoke(serving.serve, options)
+    assert result.exit_code == 0, result.output
+    assert [(config.pool, config.pool_workers) for config in served] == [(pool, workers)]
 
 
 async def test_readyz_tells_how_the_pools_stand(store_url: str, pool: PoolStore) -> None:
