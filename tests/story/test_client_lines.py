@@ -203,6 +203,37 @@ async def test_the_demo_without_a_terminal_ends_with_a_won_race(environment: dic
     assert not files(environment["TMPDIR"], "cellrace-*")
 
 
+async def test_the_demo_in_a_terminal_is_a_race_against_a_bot(environment: dict[str, str]) -> None:
+    """The bot is ready, the race starts when you are, moves are played, and quit ends all of it."""
+    terminal, theirs = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "demo", "--variant", "six-by-six", "--deal", "1"),
+        env=environment,
+        stdin=theirs,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    assert process.stdout is not None
+    said = b""
+    async with asyncio.timeout(PATIENCE):
+        for awaited, typed in (
+            (b"Robo is ready", b"ready\n"),
+            (b"cards of 36 home", b"1a\n"),
+            (b"By itself", b"quit\n"),
+        ):
+            while awaited not in said:
+                line = await process.stdout.readline()
+                assert line, said.decode()
+                said += line
+            os.write(terminal, typed)
+        said += await process.stdout.read()
+        assert await process.wait() == 0, said.decode()
+    os.close(terminal)
+    assert b"\x1b" not in said
+    assert not files(environment["TMPDIR"], "cellrace-*")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_demo_that_is_told_to_end_leaves_nothing(environment: dict[str, str], number: signal.Signals) -> None:
     """Its server, its store, its solvers and its directory go with it."""
