@@ -40,7 +40,7 @@ class _Holding:
         self.referee: Referee | None = None
         self.users = 0
         self.timer: asyncio.TimerHandle | None = None
-        self.waking = False
+        self.waking: Referee | None = None
         self.finished = False
 
 
@@ -145,7 +145,7 @@ class Rooms:
     def attend(self, referee: Referee, pause: float = 0.0) -> None:
         """See to it that a race held here is woken when it must be, after a pause at the earliest."""
         holding = self._holdings.get(referee.room.id)
-        if holding is None or holding.referee is not referee or holding.waking:
+        if holding is None or holding.referee is not referee or holding.waking is referee:
             return
         if holding.timer is not None:
             holding.timer.cancel()
@@ -163,8 +163,8 @@ class Rooms:
             self._wake_soon(holding, referee)
 
     def _wake_soon(self, holding: _Holding, referee: Referee) -> None:
-        if not holding.waking:
-            holding.waking = True
+        if holding.waking is not referee:
+            holding.waking = referee
             self._tasks.spawn(self._wake(holding, referee), "wake a race")
 
     async def _wake(self, holding: _Holding, referee: Referee) -> None:
@@ -178,7 +178,8 @@ class Rooms:
         except LostTrack:
             self.lose(referee)
         finally:
-            holding.waking = False
+            if holding.waking is referee:
+                holding.waking = None
         self.attend(referee, pause)
 
     async def _finish(self, referee: Referee) -> None:
