@@ -14,7 +14,7 @@ import click
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT
+from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
 from cellrace_client.demo import demo_settings, play_demo, watch_demo
@@ -26,7 +26,6 @@ from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore, read_token_file, write_token_file
 
-DEFAULT_SERVER = "ws://localhost:8765/ws"
 F = TypeVar("F", bound=Callable[..., object])
 
 

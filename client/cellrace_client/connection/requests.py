@@ -37,6 +37,9 @@ from cellrace.messages import (
     RaceSync,
     RaceUnwatch,
     RaceWatch,
+    Replay,
+    ReplayAnswer,
+    ReplayGet,
     ServerAnswer,
     SettingsRequest,
     Summary,
@@ -74,6 +77,8 @@ class Requests(ABC):
     async def request(self, request: QueueJoin) -> Queued: ...
     @overload
     async def request(self, request: PlayerGet) -> PlayerAnswer: ...
+    @overload
+    async def request(self, request: ReplayGet) -> ReplayAnswer: ...
     @overload
     async def request(self, request: Move) -> Moved: ...
     @overload
@@ -176,6 +181,10 @@ class Requests(ABC):
     async def leave_queue(self) -> None:
         """Stops waiting to be matched."""
         await self.request(QueueLeave())
+
+    async def replay(self, race: str, player: str) -> Replay:
+        """The signed replay of a finished game."""
+        return (await self.request(ReplayGet(race=race, player=player))).replay
 
     async def player_record(self, player: str | None = None) -> PlayerAnswer:
         """What a player has done, or oneself."""

@@ -1,0 +1,174 @@
+"""The commands about finished games: replay plays one back or exports it, verify checks it offline."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import BinaryIO
+from urllib.parse import quote
+
+import click
+import msgspec
+
+from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
+from cellrace.messages import RaceAnswer
+from cellrace.replay import Written, notation_of, read_replay
+from cellrace.verifying import Check, read_keys
+from cellrace.verifying import verify as verify_replay
+from cellrace_client.cli.options import DEFAULT_SERVER, NO, show_json, wants_color
+from cellrace_client.cli.running import run_to_the_end
+from cellrace_client.connection import connect, server_url
+from cellrace_client.connection.fetching import LARGEST, fetch
+from cellrace_client.terminal.playback import ending, play_on_screen, play_plainly
+from cellrace_client.terminal.speech import printable
+from cellrace_client.tokens import TokenStore
+
+
+@click.command(epilog="Example: cellrace replay r7q2mzk4v9 p3xw8c1n5t --speed 10")
+@click.argument("race", required=False)
+@click.argument("player", required=False)
+@click.option("--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where.")
+@click.option("--profile", help="Ask as this player of yours: for a private race. Ends a game that it plays elsewhere.")
+@click.option("--file", type=click.File("rb"), help="Play the replay in this file; - is standard input.")
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0),
+    help="How many times faster than it was played; 0 without waiting.  [default: 1, without a terminal 0]",
+)
+@click.option("--export", type=click.Choice(["notation", "json"]), help="Print it and do not play it.")
+@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+def replay(
+    race: str | None,
+    player: str | None,
+    server: str,
+    profile: str | None,
+    file: BinaryIO | None,
+    speed: float | None,
+    export: str | None,
+    symbols: bool,
+) -> None:
+    """Play a finished game back, or export it.
+
+    RACE is the id of a race, PLAYER the id or the name of somebody who raced in it.
+
+    \b
+    cellrace replay RACE PLAYER --export json > replay.json
+    cellrace replay --file replay.json --export notation
+    """
+    try:
+        written = _find(race, player, server, profile, file)
+        if export == "json":
+            show_json(written.fields)
+        elif export == "notation":
+            _show_notation(written)
+        elif sys.stdout.isatty():
+            pace = 1.0 if speed is None else speed
+            play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
+        else:
+            play_plainly(written.replay, speed or 0.0, click.echo, time.sleep)
+    except CellraceError as error:
+        raise click.ClickException(printable(str(error))) from error
+
+
+def _find(race: str | None, player: str | None, server: str, profile: str | None, file: BinaryIO | None) -> Written:
+    if file is not None:
+        if race is not None:
+            raise click.UsageError("--file takes the place of RACE and PLAYER.")
+        return read_replay(_read(file))
+    if race is None or player is None:
+        raise click.UsageError("Name RACE and PLAYER, or --file FILE.")
+    if profile is not None:
+        return _ask_as(server, profile, race, player)
+    try:
+        return _fetch(server, race, player)
+    except Refused as refused:
+        if refused.code == ErrorCode.NOT_ALLOWED:
+            raise Refused(
+                ErrorCode.NOT_ALLOWED, "This race is private; if you were in it, name your player with --profile."
+            ) from refused
+        found = _player_of_name(server, race, player) if refused.code == ErrorCode.NOT_ENTRANT else None
+        if found is None:
+            raise
+        return _fetch(server, race, found)
+
+
+def _fetch(server: str, race: str, player: str) -> Written:
+    return read_replay(fetch(server, f"/api/v1/replays/{quote(race, safe='')}/{quote(player, safe='')}"))
+
+
+def _player_of_name(server: str, race: str, name: str) -> str | None:
+    try:
+        answer = msgspec.json.decode(fetch(server, f"/api/v1/races/{quote(race, safe='')}"), type=RaceAnswer)
+    except msgspec.DecodeError:
+        return None
+    names = {entrant.player.name.casefold(): entrant.player.id for entrant in answer.entrants if not entrant.ghost}
+    return names.get(name.casefold())
+
+
+def _ask_as(server: str, profile: str, race: str, player: str) -> Written:
+    """The replay as one's own player gets it, over a WebSocket."""
+    url = server_url(server)
+    remembered = TokenStore().load(url, profile)
+    if remembered is None:
+        raise click.UsageError(f"There is no player of yours called {profile} on this server.")
+
+    async def ask() -> Written:
+        async with connect(url, token=remembered.token, client="cellrace replay") as connection:
+            found = await connection.replay(race, player)
+            return read_replay(msgspec.json.encode(found))
+
+    return run_to_the_end(ask())
+
+
+def _read(file: BinaryIO) -> bytes:
+    try:
+        text = file.read(LARGEST + 1)
+    except OSError as error:
+        raise click.UsageError(f"{file.name} cannot be read: {error.strerror}.") from error
+    if len(text) > LARGEST:
+        raise InvalidText(f"{file.name} has more than {LARGEST} bytes, which no replay has.")
+    return text
+
+
+def _show_notation(written: Written) -> None:
+    replay = written.replay
+    if replay.moves:
+        click.echo(_printable_lines(notation_of(replay)))
+    told = f"# {ending(replay)} {replay.variant}, deal {replay.deal}, autoplay {replay.autoplay}"
+    click.echo(printable(told + (", placement fixed" if replay.placement == "fixed" else "")))
+
+
+def _printable_lines(text: str) -> str:
+    """Lines of which a terminal obeys nothing."""
+    return "\n".join(map(printable, text.splitlines()))
+
+
+@click.command(epilog="Example: cellrace verify replay.json --key server.key")
+@click.argument("file", type=click.File("rb"))
+@click.option("--key", type=click.File("rb"), help="The server's public key in base64, or what /api/v1/keys answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def verify(file: BinaryIO, key: BinaryIO | None, as_json: bool) -> None:
+    """Check a replay offline: commitment, deal, every move, the result, the signature.
+
+    FILE holds a replay as JSON, as the server or --export gives it; - is standard input. The exit status is 0 only when
+    all holds. Without --key the signature cannot be checked, so not all does.
+    """
+    try:
+        keys = read_keys(_read(key)) if key is not None else {}
+    except InvalidText as unreadable:
+        raise click.UsageError(printable(f"--key: {unreadable}")) from unreadable
+    try:
+        checks = verify_replay(_read(file), keys)
+    except InvalidText as unreadable:
+        checks = (Check("form", False, str(unreadable)),)
+    holds = all(check.holds for check in checks)
+    if as_json:
+        told = [{"name": check.name, "holds": check.holds, "sentence": check.sentence} for check in checks]
+        show_json({"verified": holds, "checks": told})
+    else:
+        yes, no = ("✓", "✗") if sys.stdout.isatty() else ("ok", "FAILED")
+        for check in checks:
+            click.echo(f"{yes if check.holds else no:<{len(no)}} {check.name:<10} {printable(check.sentence)}")
+        click.echo("The replay is verified." if holds else "The replay is not verified.")
+    if not holds:
+        raise click.exceptions.Exit(NO)

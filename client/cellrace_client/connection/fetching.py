@@ -1,0 +1,54 @@
+"""What a server answers over plain HTTP, for those who need no player there."""
+
+from __future__ import annotations
+
+from http.client import HTTPException
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import msgspec
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace_client.connection.wire import server_url
+from cellrace_client.errors import Unreachable
+
+PATIENCE = 10.0
+"""Seconds in which a server must answer."""
+LARGEST = 8 * 1024 * 1024
+"""The most bytes of an answer; a replay of 20,000 entries has a twentieth of that."""
+
+
+class _HttpError(msgspec.Struct):
+    code: str
+    message: str
+
+
+def http_url(server: str, path: str) -> str:
+    """Where a path of a server is, whose address a person has typed."""
+    scheme, _, place = server_url(server).removesuffix("/ws").partition("://")
+    return f"{'https' if scheme == 'wss' else 'http'}://{place}{path}"
+
+
+def fetch(server: str, path: str) -> bytes:
+    """The answer to a GET; waits for it. Raises Refused, Unreachable."""
+    url = http_url(server, path)
+    request = Request(url, headers={"Accept": "application/json"})  # noqa: S310 - the scheme is http or https
+    try:
+        with urlopen(request, timeout=PATIENCE) as response:  # noqa: S310 - the same
+            answer: bytes = response.read(LARGEST + 1)
+    except HTTPError as refused:
+        raise _refusal(url, refused) from refused
+    except (OSError, HTTPException, ValueError) as failed:
+        # A socket's error tells its reason, a URLError has it inside.
+        raise Unreachable(url, str(getattr(failed, "reason", failed)) or type(failed).__name__) from failed
+    if len(answer) > LARGEST:
+        raise Unreachable(url, f"it answers more than {LARGEST} bytes")
+    return answer
+
+
+def _refusal(url: str, refused: HTTPError) -> Refused | Unreachable:
+    try:
+        told = msgspec.json.decode(refused.read(LARGEST), type=_HttpError)
+        return Refused(ErrorCode(told.code), told.message)
+    except (OSError, HTTPException, ValueError):  # What msgspec cannot read is a ValueError, an unknown code too.
+        return Unreachable(url, f"it answers with status {refused.code}")
