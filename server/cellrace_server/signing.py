@@ -6,6 +6,7 @@ published before anything is signed with it, and stays so, since what it has sig
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Callable
@@ -99,11 +100,11 @@ def make_key(path: Path) -> None:
                 file.write(pem)
                 file.flush()
                 os.fsync(file.fileno())
-            os.link(draft, path)  # Of several servers that start at once, one makes the key, whole.
+            # Of several servers that start at once, one makes the key, whole.
+            with contextlib.suppress(FileExistsError):
+                os.link(draft, path)
         finally:
             draft.unlink()
-    except FileExistsError:
-        return
     except OSError as error:
         raise KeyUnfit(
             f"No signing key can be kept in {path.parent} ({error.strerror}). Name another directory with --data-dir, "
