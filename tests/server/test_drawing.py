@@ -131,12 +131,18 @@ async def test_a_chosen_deal_is_remembered(tables: list[Table], redis_client: Re
 async def test_players_who_have_had_all_wait_until_more_is_proved(
     store_url: str, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cellrace_server.app.Filler", lambda pool, target, provers: Filler(pool, 2, 1, AT_ONCE))
+    made: list[Filler] = []
+
+    def at_once(pool: PoolStore, target: int, provers: int) -> Filler:
+        made.append(Filler(pool, 2, 1, AT_ONCE))
+        return made[-1]
+
+    monkeypatch.setattr("cellrace_server.app.Filler", at_once)
     monkeypatch.setattr("cellrace_server.store.deals.LAST_LOOK", 0.0)
     monkeypatch.setattr("cellrace_server.filler.VARIANTS", {GAME: None})
     async with running(Config(port=0, redis=store_url)) as node, table(f"ws://127.0.0.1:{node.port}/ws") as seats:
         pool = PoolStore(node.services.store.link)
-        await eventually(lambda: _size(pool, 2))
+        await eventually(lambda: made[0].detail().sizes.get(GAME, 0) >= 2 and not made[0].pids)
         ann = await seats.player("Ann")
         await give(redis_client, ann, {*load_stock(GAME).numbers, *await pool.numbers(GAME)})
         race = await open_race(ann, seats=1, variant=GAME)
@@ -144,7 +150,7 @@ async def test_players_who_have_had_all_wait_until_more_is_proved(
         assert (await ann.push("race.delayed", race=race))["reason"] == "no_deal"
         await ann.push("race.ready", race=race, ready=False)
         await eventually(lambda: _short(node))
-        await eventually(lambda: _size(pool, 3))
+        await eventually(lambda: made[0].detail().sizes[GAME] >= 10)
         await ann.ask("race.ready", race=race)
         await ann.push("race.started", race=race)
         assert await deal_of(ann, race) in await pool.numbers(GAME)
@@ -152,10 +158,6 @@ async def test_players_who_have_had_all_wait_until_more_is_proved(
 
 async def _is(redis: Redis, player: Player, numbers: set[int]) -> bool:
     return await history(redis, player) == numbers
-
-
-async def _size(pool: PoolStore, size: int) -> bool:
-    return (await pool.levels([GAME]))[0].size >= size
 
 
 async def _short(node: Node) -> bool:
