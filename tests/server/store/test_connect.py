@@ -196,6 +196,13 @@ class TestClients:
         ("unix:///run/s.sock", "unix:///run/s.sock"),
         ("unix:///run/s.sock?db=1&password=secret", "unix:///run/s.sock?db=1&password=***"),
         ("redis://[broken", "the URL of the store"),
+        ("redis+sentinel://a:1,b:2/races", "redis+sentinel://a:1,b:2/races"),
+        ("rediss+sentinel://user:se@cret@a,b:2/races", "rediss+sentinel://user:***@a,b:2/races"),
+        (
+            "redis+sentinel://a/races?sentinel_user=s&sentinel_password=secret&wait_replicas=1",
+            "redis+sentinel://a/races?sentinel_user=s&sentinel_password=***&wait_replicas=1",
+        ),
+        ("rediss://host?ssl_password=secret", "rediss://host?ssl_password=***"),
     ],
 )
 def test_a_url_is_shown_without_its_password(url, shown):

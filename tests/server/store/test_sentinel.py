@@ -19,7 +19,7 @@ from cellrace_server.store.errors import StoreUnavailable, StoreUnfit
 from cellrace_server.store.hearing import Hearing, SupersededTold, Telling
 from cellrace_server.store.library import Link
 from cellrace_server.store.sentinel import Deposed, NoPrimary, Sentinels, parse_sentinel_url
-from tests.server.store.sentinels import SERVICE, Watched, free_port
+from tests.server.store.sentinels import SERVICE, Store, Watched, free_port
 from tests.waiting import eventually
 
 WRITES = 300
@@ -235,6 +235,26 @@ class TestWhoIsThePrimary:
             await sentinels.confirm(SERVICE, ("127.0.0.1", 1))
 
 
+async def test_a_connection_that_was_lent_during_an_election_is_not_lent_again(tmp_path, fakes, client_of):
+    first, second = Store(tmp_path), Store(tmp_path)
+    try:
+        first.start()
+        second.start()
+        fakes[0].tell(first.port)
+        pool = client_of(url_of(fakes)).connection_pool
+        lent = await pool.get_connection()
+        fakes[1].tell(second.port, epoch=1)
+        other = await pool.get_connection()
+        assert (lent.port, other.port) == (first.port, second.port)
+        await pool.release(lent)
+        again = await pool.get_connection()
+        assert again is lent
+        assert again.port == second.port
+    finally:
+        first.close()
+        second.close()
+
+
 class TestFaults:
     @pytest.fixture(autouse=True)
     def less_patience(self, monkeypatch):
@@ -271,8 +291,6 @@ class TestFaults:
 @pytest.fixture
 def store_with_primary(tmp_path: Path) -> Iterator[int]:
     """The port of a replica, whose primary is not there."""
-    from tests.server.store.sentinels import Store
-
     primary = Store(tmp_path)
     replica = Store(tmp_path, primary)
     replica.start()

@@ -215,14 +215,16 @@ class TestReplicasComeAndGo:
         await link.command("SET", "key", 3)
         assert link.replicas.needed == 0
 
-    async def test_a_replica_that_is_back_soon_is_waited_for(self, pair, client):
+    async def test_a_replica_that_is_back_soon_is_waited_for(self, pair, client, monkeypatch):
+        monkeypatch.setattr(replicas, "SLICE", 0.02)
         link = Link(client, None, Replicas(patience=20))
         await link.command("SET", "key", 0)
         pair.replica.pause()
         pair.primary.client.execute_command("CLIENT KILL", "TYPE", "replica")
         assert pair.primary.replicas == 0
         writing = asyncio.create_task(link.command("SET", "key", 1))
-        await eventually(lambda: pair.primary.client.get("key") == b"1")
+        asked = waits_of(pair)
+        await eventually(lambda: waits_of(pair) > asked + 2)
         pair.replica.resume()
         assert await writing
         assert link.replicas.needed == 1
@@ -248,6 +250,10 @@ class TestReplicasComeAndGo:
         async with asyncio.timeout(1):
             with pytest.raises(StoreUnreplicated):
                 await link.command("SET", "key", 2)
+
+
+def waits_of(pair: Pair) -> int:
+    return int(pair.primary.client.info("commandstats")["cmdstat_wait"]["calls"])
 
 
 class TestFunctions:
