@@ -150,9 +150,8 @@ async def test_players_who_wait_are_served_first(
     monkeypatch.setattr(pool, "add", note)
     await pool.want("two-suit", 5)
     async with at_work(Filler(pool, 4, 1, AT_ONCE)):
-        await eventually(lambda: len(added) >= 8)
-    assert added[:5] == ["two-suit"] * 5
-    assert set(added[6:]) == {"one-suit"}
+        await eventually(lambda: "one-suit" in added)
+    assert added.index("one-suit") >= 5
 
 
 async def test_a_pool_that_runs_short_is_told_once_and_once_more_when_it_does_not(
