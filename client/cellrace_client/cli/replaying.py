@@ -124,9 +124,9 @@ def _read(file: BinaryIO) -> bytes:
     try:
         text = file.read(LARGEST + 1)
     except OSError as error:
-        raise click.UsageError(f"{file.name} cannot be read: {error.strerror}.") from error
+        raise click.UsageError(f"The file cannot be read: {error.strerror}.") from error
     if len(text) > LARGEST:
-        raise InvalidText(f"{file.name} has more than {LARGEST} bytes, which no replay has.")
+        raise InvalidText(f"The file has more than {LARGEST} bytes, which no replay has.")
     return text
 
 

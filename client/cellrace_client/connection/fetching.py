@@ -32,8 +32,8 @@ def http_url(server: str, path: str) -> str:
 def fetch(server: str, path: str) -> bytes:
     """The answer to a GET; waits for it. Raises Refused, Unreachable."""
     url = http_url(server, path)
-    request = Request(url, headers={"Accept": "application/json"})  # noqa: S310 - the scheme is http or https
     try:
+        request = Request(url, headers={"Accept": "application/json"})  # noqa: S310 - the scheme is http or https
         with urlopen(request, timeout=PATIENCE) as response:  # noqa: S310 - the same
             answer: bytes = response.read(LARGEST + 1)
     except HTTPError as refused:
