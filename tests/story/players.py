@@ -153,7 +153,7 @@ class Player:
     async def hello(self, **fields: Any) -> Map:
         """Say hello."""
         self.welcome = await self.ask("hello", **fields)
-        self.token = self.welcome.get("token", fields.get("token"))
+        self.token = self.welcome.get("token") or str(fields.get("token", ""))
         assert self.welcome["type"] == "welcome"
         return self.welcome
 

@@ -65,8 +65,10 @@ async def start(
     async with asyncio.timeout(STARTING):
         line = (await process.stdout.readline()).decode()
     told = FIRST_LINE.fullmatch(line)
-    assert told, f"the first line is {line!r}; logged: {log.read_text()[-2000:]}"
-    return Server(process, told[1], told[2], log)
+    url, kept_by = (told[1], told[2]) if told else ("", "")
+    server = Server(process, url, kept_by, log)
+    assert told, f"the first line is {line!r}; logged: {server.log[-2000:]}"
+    return server
 
 
 class Servers:

@@ -28,9 +28,7 @@ class Runner:
         try:
             while len(self.answered) < len(self.moves):
                 seq = len(self.answered)
-                self.answered.append(
-                    await self.player.ask("move", race=self.race, seq=seq, moves=[self.moves[seq]])
-                )
+                self.answered.append(await self.player.ask("move", race=self.race, seq=seq, moves=[self.moves[seq]]))
         except (ConnectionClosed, OSError):
             return
 

@@ -31,7 +31,7 @@ async def test_deal_617_is_played_to_a_win(house: Servers, subprotocol: str) -> 
             whole = await ann.ask("race.sync", race=race)
             text = f"cellrace:freecell:617:{whole['salt']}"
             assert hashlib.sha256(text.encode()).hexdigest() == whole["commitment"]
-            assert whole["layout"][0] == "7D TD TH KD 4C 4S JD".split()
+            assert whole["layout"][0] == ["7D", "TD", "TH", "KD", "4C", "4S", "JD"]
             board = whole["you"]["board"]
             assert board["homes"] == {"C": "KC", "D": "KD", "H": "KH", "S": "KS"}
             assert (board["columns"], board["cells"], board["reserve"]) == ([[]] * 8, [None] * 4, [])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
+from unittest.mock import patch
 
 import pytest
 from redis.asyncio import Redis
 
-from cellrace_server.app import Node
-from cellrace_server.config import Bounds
-from tests.story.players import JSON, MSGPACK, Player, Refusal, Table, start_race
+from cellrace_server.app import Node, running
+from cellrace_server.config import Bounds, Config
+from cellrace_server.store.errors import StoreUnavailable
+from tests.story.players import JSON, MSGPACK, Player, Refusal, Table, start_race, table
 
 NAMES_REFUSED = {
     "too short": "A",
@@ -236,15 +239,11 @@ class TestGuesses:
 
 
 async def test_the_counts_of_an_address_are_those_of_all_nodes(store_url: str) -> None:
-    from cellrace_server.app import running
-    from cellrace_server.config import Config
-    from tests.story.players import table
-
     config = Config(port=0, redis=store_url, bounds=Bounds(new_players_here=1))
-    async with running(config) as one, running(config) as two:
-        async with table(f"ws://127.0.0.1:{one.port}/ws") as here, table(f"ws://127.0.0.1:{two.port}/ws") as there:
-            await here.player("Ann")
-            assert (await (await there.stranger()).refused("hello", name="Bob"))["code"] == "rate_limited"
+    async with running(config) as one, running(config) as two, AsyncExitStack() as stack:
+        here, there = [await stack.enter_async_context(table(f"ws://127.0.0.1:{node.port}/ws")) for node in (one, two)]
+        await here.player("Ann")
+        assert (await (await there.stranger()).refused("hello", name="Bob"))["code"] == "rate_limited"
 
 
 async def test_two_who_want_a_name_at_once_do_not_both_get_it(seats: Table) -> None:
@@ -254,25 +253,15 @@ async def test_two_who_want_a_name_at_once_do_not_both_get_it(seats: Table) -> N
     assert sorted(answer["type"] for answer in answers) == ["error"] * 7 + ["welcome"]
 
 
-async def test_a_failing_store_leaves_hello_repeatable(seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failing_store_leaves_hello_repeatable(seats: Table, node: Node) -> None:
     """`retry_later` says: repeat it unchanged. So the repeat must do, whatever the first one got done."""
-    from cellrace_server.store.errors import StoreUnavailable
-
-    players = node.services.store.players
-    takes, races = players.take_over, players.races
-    failures = [takes, races]
-
-    async def fail(player: str) -> str:
-        monkeypatch.undo()
-        raise StoreUnavailable("The test says so.")
-
+    players = type(node.services.store.players)
     ann: Player = await seats.stranger()
     for failing in ("take_over", "races"):
-        monkeypatch.setattr(type(players), failing, lambda _, player: fail(player))
-        refused = await ann.refused("hello", name="Ann")
+        with patch.object(players, failing, side_effect=StoreUnavailable("The test says so.")):
+            refused = await ann.refused("hello", name="Ann")
         assert refused["code"] == "retry_later"
         assert refused["retry_after"] > 0
     welcome = await ann.hello(name="Ann")
     assert welcome["player"]["name"] == "Ann"
     assert (await seats.back(ann)).id == ann.id
-    assert failures

@@ -19,7 +19,26 @@ WIN = ["2a", "2b", "31v2"]
 
 # Deal 617 of freecell: the exposed cards are JD KS KC 4H JC 6C JH QH.
 ILLEGAL = {
-    "bad_notation": ["1", "", "h1", "1h1", "rh", "ra", "1av1", "a1v1", "12v0", "12v01", "12ve", "1A", "1H", "zz", " 12", "1-2", "１２", "U"],
+    "bad_notation": [
+        "1",
+        "",
+        "h1",
+        "1h1",
+        "rh",
+        "ra",
+        "1av1",
+        "a1v1",
+        "12v0",
+        "12v01",
+        "12ve",
+        "1A",
+        "1H",
+        "zz",
+        " 12",
+        "1-2",
+        "１２",
+        "U",
+    ],
     "no_such_pile": ["91", "19", "01", "1e", "k1", "r1", "91v1"],
     "same_pile": ["11", "aa"],
     "empty_source": ["a1", "bh", "ab"],

@@ -93,11 +93,11 @@ class Line:
 @pytest.fixture
 def line() -> Iterator[Line]:
     """A line at rest."""
-    with opened() as line:
+    with Opened() as line:
         yield line
 
 
-class opened:
+class Opened:
     """A line whose outbox sees the test's clock."""
 
     def __init__(self, bounds: Bounds = BOUNDS) -> None:
@@ -200,7 +200,7 @@ steps = st.lists(
 @given(steps)
 def test_a_slow_client_misses_no_fact_and_ends_with_the_latest_news(sequence: list[tuple[str, int]]) -> None:
     """However it reads: every fact in order, and at each fact the latest news from before it."""
-    with opened(Bounds(merge_bytes=100, evict_bytes=10**6, evict_seconds=10**6)) as line:
+    with Opened(Bounds(merge_bytes=100, evict_bytes=10**6, evict_seconds=10**6)) as line:
         sent: list[tuple[str, int]] = []
         for number, (kind, size) in enumerate(sequence):
             if kind == "read":

@@ -93,10 +93,19 @@ class TestCreate:
         "settings",
         [
             {"variant": variant}
-            for variant in (
-                "freecell marseille six-by-six six-by-six-down two-suit one-suit bakers-game relaxed eight-off seahaven "
-                "forecell"
-            ).split()
+            for variant in [
+                "freecell",
+                "marseille",
+                "six-by-six",
+                "six-by-six-down",
+                "two-suit",
+                "one-suit",
+                "bakers-game",
+                "relaxed",
+                "eight-off",
+                "seahaven",
+                "forecell",
+            ]
         ]
         + [
             {"seats": 1},
@@ -233,7 +242,9 @@ class TestJoin:
         race = await open_race(ann)
         ids = [await other.send("race.join", race=race) for other in others]
         answers = [await other.answer(request) for other, request in zip(others, ids, strict=True)]
-        assert sorted(answer.get("code", "race") for answer in answers if answer["type"] == "error") == ["race_full"] * 4
+        assert (
+            sorted(answer.get("code", "race") for answer in answers if answer["type"] == "error") == ["race_full"] * 4
+        )
 
     async def test_already_started(self, seats: Table) -> None:
         ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
@@ -634,7 +645,13 @@ class TestList:
         over = await over_race(ann, seats=1)
         new = await open_race(ann)
         for mine in (False, True):
-            for limit, expected in ((0, []), (1, [new]), (2, [new, over]), (3, [new, over, old]), (100, [new, over, old])):
+            for limit, expected in (
+                (0, []),
+                (1, [new]),
+                (2, [new, over]),
+                (3, [new, over, old]),
+                (100, [new, over, old]),
+            ):
                 listed = (await ann.ask("race.list", mine=mine, limit=limit))["races"]
                 assert [summary["race"] for summary in listed] == expected, (mine, limit)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgpack
 import pytest
-from websockets.exceptions import ConnectionClosed
 
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
@@ -64,7 +63,9 @@ class TestFrames:
         assert (error["code"], error["field"]) == ("bad_message", field)
         await ann.ask("ping")
 
-    @pytest.mark.parametrize("frame", ["", "no JSON", "[1]", '"ping"', '{"type":"ping"', '{"type":"ping"} {}', "\ud83d"])
+    @pytest.mark.parametrize(
+        "frame", ["", "no JSON", "[1]", '"ping"', '{"type":"ping"', '{"type":"ping"} {}', "\ud83d"]
+    )
     async def test_a_text_that_is_no_json_object_is_answered(self, seats: Table, frame: str) -> None:
         ann = await seats.player("Ann", JSON)
         await ann.socket.send(frame.encode("utf-8", "surrogatepass"), text=True)
@@ -285,8 +286,7 @@ class TestTakeover:
         ann = await seats.player("Ann")
         race = await start_race(ann, deal=617)
         chain = [ann]
-        for _ in range(5):
-            chain.append(await seats.back(ann))
+        chain += [await seats.back(ann) for _ in range(5)]
         for older in chain[:-1]:
             assert await older.closed() == 4100
         await play(chain[-1], race, ["1a"])
@@ -340,7 +340,7 @@ class TestLoss:
         ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await start_race(ann, bob, deal=617)
         submitted, go_on = asyncio.Event(), asyncio.Event()
-        write = Committer._write
+        write = Committer._write  # noqa: SLF001 - the seam between a move and the store
 
         async def slowly(self: Committer, batch: Any) -> None:
             submitted.set()

@@ -1,0 +1,129 @@
+"""Getting in and out of races: lists that lose nothing, codes, and whoever goes while something is under way."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from cellrace.errors import Refused
+from cellrace.messages import Player, RaceCreate, RaceJoin, RaceList, RaceState, SettingsRequest
+from cellrace_server.lobby import CODE_LETTERS
+from cellrace_server.room import Room
+from cellrace_server.store import keys
+from tests.server.shell import FakeMember, Shell
+
+ANN = Player(id="pann", name="Ann", bot=False)
+BOB = Player(id="pbob", name="Bob", bot=False)
+
+
+class Answers(list[Room]):
+    """The rooms that answers were given about."""
+
+    def __call__(self, room: Room) -> None:
+        self.append(room)
+
+
+async def listed(shell: Shell, **request: object) -> list[str]:
+    """The ids that somebody gets who asks for races."""
+    heads = await shell.lobby.list_races("nobody", RaceList(**request))  # type: ignore[arg-type]  # what the test says
+    return [head.race.id for head in heads]
+
+
+def test_codes_have_no_letters_that_look_alike() -> None:
+    assert len(CODE_LETTERS) == 31
+    assert re.fullmatch("[2-9A-Z]+", CODE_LETTERS)
+    assert not set("ILO01") & set(CODE_LETTERS)
+
+
+async def test_a_race_that_is_being_created_is_not_taken_off_its_list(here: Shell) -> None:
+    """Listed before it is on record, so that none is on record and nowhere listed; a look in between harms nothing."""
+    gate = here.link.hold_request("race_create")
+    creating = asyncio.create_task(here.lobby.create(FakeMember(ANN), RaceCreate(), Answers()))
+    await gate.reached.wait()
+    assert await listed(here) == []
+    gate.open()
+    race = (await creating).room.id
+    assert await listed(here) == [race]
+
+
+async def test_a_race_that_never_came_on_record_is_forgotten_after_a_while(here: Shell) -> None:
+    long_ago = here.now() - 61_000
+    await here.link.command("ZADD", keys.LIVE, long_ago, "gone")
+    await here.link.command("ZADD", keys.LIVE, here.now(), "coming")
+    assert await listed(here) == []
+    assert await here.link.command("ZRANGE", keys.LIVE, 0, -1) == [b"coming"]
+
+
+async def test_a_race_that_was_lost_between_the_two_writes_is_cancelled_by_the_sweep(here: Shell) -> None:
+    """On record, due, and nobody ever came in: its creator died."""
+    here.link.lose_request("race_append")
+    with pytest.raises(Exception, match="lost by the test"):
+        await here.lobby.create(FakeMember(ANN), RaceCreate(), Answers())
+    (race,) = await listed(here)
+    record = await here.store.races.load(race)
+    assert record is not None
+    assert record.race.entrants == ()
+
+
+async def test_a_public_and_a_private_race_are_found_by_their_codes(here: Shell) -> None:
+    for private in (False, True):
+        created, joined = Answers(), Answers()
+        settings = SettingsRequest(private=private)
+        await here.lobby.create(FakeMember(ANN), RaceCreate(settings=settings), created)
+        code = created[0].race.code
+        await here.lobby.join(FakeMember(BOB), RaceJoin(code=code.lower()), "address", joined)
+        assert joined == created
+
+
+async def test_who_is_in_a_race_is_answered_before_anybody_is_told(here: Shell) -> None:
+    told_then: list[int] = []
+    await here.lobby.create(FakeMember(ANN), RaceCreate(), lambda _: told_then.append(len(here.recorder.told)))
+    assert told_then == [0]
+    assert here.recorder.kinds == ["Joined"]
+
+
+async def test_who_leaves_hears_nothing_more_and_is_off_the_list(here: Shell) -> None:
+    ann, bob = FakeMember(ANN), FakeMember(BOB)
+    race = await here.race(ANN, BOB)
+    referee = await here.held(race, ann, bob)
+    await here.store.players.enter(BOB.id, race.id, race.created_at)
+    await here.lobby.leave(bob, race.id, Answers())
+    assert list(referee.room.members()) == [ann]
+    assert await here.store.players.races(BOB.id) == ()
+
+
+async def test_who_leaves_a_running_race_is_gone_for_the_others_too(here: Shell) -> None:
+    ann, bob = FakeMember(ANN), FakeMember(BOB)
+    race = await here.race(ANN, BOB, start_in=-1000)
+    referee = await here.held(race, ann, bob)
+    await here.lobby.leave(bob, race.id, Answers())
+    assert not referee.room.is_online(BOB.id)
+    assert ("online", (BOB.id, False)) in here.recorder.told
+
+
+async def test_a_wrong_code_is_counted_and_a_right_one_is_not(here: Shell) -> None:
+    created = Answers()
+    await here.lobby.create(FakeMember(ANN), RaceCreate(), created)
+    await here.lobby.join(FakeMember(BOB), RaceJoin(code=created[0].race.code), "address", Answers())
+    for code in ("22222222", "33333333", "nonsense\x00"):
+        with pytest.raises(Refused, match="no such race"):
+            await here.lobby.join(FakeMember(BOB), RaceJoin(code=code), "address", Answers())
+    assert await here.store.players.guesses("code", "address") == 3
+    assert await here.store.players.guesses("code", "elsewhere") == 0
+
+
+async def test_lists_are_read_on_until_enough_fit(here: Shell) -> None:
+    wanted = []
+    for number in range(130):
+        variant = "two-suit" if number % 50 == 0 else "freecell"
+        created = Answers()
+        member = FakeMember(Player(id=f"p{number}", name=f"P {number}", bot=False))
+        await here.lobby.create(member, RaceCreate(settings=SettingsRequest(variant=variant)), created)
+        if variant == "two-suit":
+            wanted.append(created[0].id)
+    assert await listed(here, variant="two-suit", limit=100) == wanted[::-1]
+    assert await listed(here, variant="two-suit", limit=2) == wanted[:0:-1]
+    assert len(await listed(here, limit=100)) == 100
+    assert await listed(here, state=RaceState.RUNNING) == []

@@ -1,0 +1,82 @@
+"""SIGTERM: clients are told, answered moves are kept, and nothing is left running within five seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from asyncio.subprocess import DEVNULL
+from pathlib import Path
+
+import pytest
+
+from tests.server.store.processes import store_pid
+from tests.story.players import JSON, play, start_race, table
+from tests.story.servers import COMMAND, Servers, processes_of
+from tests.waiting import eventually
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_clients_are_told_and_nothing_is_left(house: Servers, number: signal.Signals) -> None:
+    server = await house.start()
+    async with table(server.url) as seats:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob", JSON)
+        stranger = await seats.stranger()
+        race = await start_race(ann, bob, deal=617)
+        await play(ann, race, ["1a"])
+        began = time.monotonic()
+        server.process.send_signal(number)
+        assert [await player.closed() for player in (ann, bob, stranger)] == [1001] * 3
+        assert await asyncio.wait_for(server.process.wait(), 5) == 0
+        await eventually(lambda: store_pid(house.data_dir) is None, 5)
+        assert time.monotonic() - began < 5
+    await eventually(lambda: not processes_of(house.data_dir), 5)
+
+
+async def test_clients_that_do_not_answer_do_not_hold_it_up(house: Servers) -> None:
+    server = await house.start()
+    async with table(server.url) as seats:
+        deaf = [await seats.player() for _ in range(5)]
+        for player in deaf:
+            player.socket.transport.pause_reading()
+        assert await server.terminate() == 0
+        for player in deaf:
+            await player.drop()
+
+
+async def test_a_flood_of_requests_does_not_hold_it_up(house: Servers) -> None:
+    server = await house.start("--burst", "1000000", "--inbox", "1000000")
+    async with table(server.url) as seats:
+        ann = await seats.player("Ann")
+        for _ in range(2000):
+            await ann.send("race.create")
+        assert await server.terminate() == 0
+
+
+async def test_the_race_goes_on_after_the_restart(house: Servers) -> None:
+    server = await house.start()
+    async with table(server.url) as seats:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+        race = await start_race(ann, bob, deal=617)
+        await play(ann, race, ["1a"])
+        assert await server.terminate() == 0
+    server = await house.start()
+    async with table(server.url) as seats:
+        ann, bob = await seats.back(ann), await seats.back(bob)
+        whole = await ann.ask("race.sync", race=race)
+        assert whole["you"]["moves"] == ["1a"]
+        assert [entrant["status"] for entrant in whole["entrants"]] == ["playing", "playing"]
+        await play(ann, race, ["1b"], seq=1)
+        await bob.push("race.progress", race=race, seq=2)
+
+
+async def test_a_server_that_is_told_to_end_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+    """As soon as there is a store that could be left behind."""
+    data = tmp_path / "data"
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "serve", "--port", "0", "--pool", "0", "--data-dir", str(data), stdout=DEVNULL, stderr=DEVNULL
+    )
+    await eventually(data.exists)
+    process.terminate()
+    await asyncio.wait_for(process.wait(), 5)
+    await eventually(lambda: not processes_of(data), 5)
