@@ -40,7 +40,7 @@ def _bound_options(command: Decorated) -> Decorated:
 @click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for everybody on the network.")
 @click.option("--port", default=8765, type=click.IntRange(0, 65535), help="The port; 0 picks a free one.")
 @click.option(
-    "--redis", metavar="URL", help="The store: redis://, rediss://, unix:// or redis+sentinel://; else the embedded one."
+    "--redis", metavar="URL", help="The store: redis://, rediss://, unix:// or redis+sentinel://; else an own one."
 )
 @click.option(
     "--data-dir",
