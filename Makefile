@@ -38,7 +38,7 @@ contracts: $(VENV)/.for-test
 
 # What is made from the code: the protocol page, and parts of other pages.
 docs: $(VENV)/.for-test
-	@$(RUN)/python -m cellrace.schema docs docs/protocol.md
+	@$(RUN)/python -m cellrace_server.protocol_docs docs/protocol.md
 	@$(RUN)/python -m tests.made_blocks
 
 $(VENV)/.for-play: $(INPUTS)
