@@ -149,6 +149,8 @@ def decide(race: Race, command: Command, now: int) -> list[Fact]:
     match command:
         case Join() if race.entrant(command.player.id) is not None:
             return []
+        case Leave() if command.player in race.leavers:
+            return []
         case Leave() | SetReady() | Concede() | Forfeit() | Rematch() if race.entrant(command.player) is None:
             raise Refused(ErrorCode.NOT_ENTRANT)
         case Start() | Kick() if command.player != race.host or race.entrant(command.player) is None:

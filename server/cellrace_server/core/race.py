@@ -11,7 +11,17 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from cellrace.messages import CancelReason, Ends, EntrantStatus, Player, RaceKind, RaceState, Settings, Standing
+from cellrace.messages import (
+    CancelReason,
+    Ends,
+    EntrantStatus,
+    LeftReason,
+    Player,
+    RaceKind,
+    RaceState,
+    Settings,
+    Standing,
+)
 from cellrace_server.core.facts import (
     Cancelled,
     CountdownBegan,
@@ -47,7 +57,7 @@ class Entrant(Struct, frozen=True):
 
 
 class Race(Struct, frozen=True):
-    """A race after `version` facts; entrants in the order of joining, the host first."""
+    """A race after `version` facts: entrants in the order of joining, the host first; `leavers` have left it open."""
 
     id: str
     kind: RaceKind
@@ -59,6 +69,7 @@ class Race(Struct, frozen=True):
     last_id: str = ""
     changed_at: int = 0
     entrants: tuple[Entrant, ...] = ()
+    leavers: tuple[str, ...] = ()
     start_at: int | None = None
     commitment: str | None = None
     standings: tuple[Standing, ...] | None = None
@@ -146,9 +157,12 @@ def apply(race: Race, fact: Fact, at: int) -> Race:
     """The race with a fact that became true at an instant, before the fact has a version."""
     match fact:
         case Joined():
-            return replace(race, entrants=(*race.entrants, Entrant(fact.player)))
+            leavers = tuple(player for player in race.leavers if player != fact.player.id)
+            return replace(race, entrants=(*race.entrants, Entrant(fact.player)), leavers=leavers)
         case Left():
-            return replace(race, entrants=tuple(e for e in race.entrants if e.player.id != fact.player))
+            leavers = (*race.leavers, fact.player) if fact.reason is LeftReason.LEFT else race.leavers
+            entrants = tuple(e for e in race.entrants if e.player.id != fact.player)
+            return replace(race, entrants=entrants, leavers=leavers)
         case ReadySet():
             return _with_entrant(race, fact.player, lambda e: replace(e, ready=fact.ready))
         case CountdownBegan():

@@ -145,6 +145,16 @@ class TestLeaving:
         race = done(begun(ANN, BEN), "ann", WON)
         assert decide(race, Leave("ann"), START + 61_000) == []
 
+    def test_again_changes_nothing_as_long_as_one_has_not_come_back(self) -> None:
+        race = carried_out(open_race(ANN, BEN), Leave("ben"), NOW)
+        assert decide(race, Leave("ben"), NOW) == []
+        assert decide(after(race, Joined(BEN)), Leave("ben"), NOW) == [Left("ben", LeftReason.LEFT)]
+
+    def test_who_was_removed_has_not_left(self) -> None:
+        assert (
+            refusal(after(open_race(ANN, BEN), Left("ben", LeftReason.KICKED)), Leave("ben")) is ErrorCode.NOT_ENTRANT
+        )
+
     def test_a_race_that_has_ended_may_be_left(self) -> None:
         assert decide(after(open_race(ANN), Cancelled(CancelReason.EMPTY)), Leave("ann"), NOW) == []
 
