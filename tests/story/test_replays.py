@@ -114,12 +114,17 @@ async def test_replays_outlive_every_server_and_a_rotation_of_the_key(house: Ser
     async with table(first.url) as seats:
         ann = await seats.player("Ann")
         race = await start_race(ann, deal=617)
+        moved = await play(ann, race, golden_game("freecell", 617, "safe")[:5], at_once=5)
         await ann.ask("race.concede", race=race)
         await ann.push("race.over", race=race)
         before = await replay_of(ann, race, ann.id)
-        player = ann.id
+        player, token = ann.id, ann.token
     await first.kill()
     second = await house.start()
+    async with table(second.url) as seats:
+        ann = await seats.player(token=token)
+        again = await play(ann, race, golden_game("freecell", 617, "safe")[:5], at_once=5)
+        assert {**again, "re": 0} == {**moved, "re": 0}, "a repeat is answered from what is packed"
     path = f"/api/v1/replays/{race}/{player}"
     assert (await fetch(second.port, path)).json["replay"] == before
     made = await run("replay", race, player, "--server", second.url, "--export", "json")
