@@ -31,7 +31,8 @@ from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
 from cellrace_server.net.connection import Connection
-from cellrace_server.net.session import Services, Session
+from cellrace_server.net.services import Services
+from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
 from cellrace_server.net.web import Web, select_subprotocol
 from cellrace_server.replays import Replays
@@ -139,6 +140,8 @@ async def running(config: Config) -> AsyncIterator[Node]:
             carry_out=requests.carry_out,
         )
         upkeep = Upkeep(store, rooms)
+        # Before the first connection: to other nodes its players would seem to be at a node that is dead.
+        await store.nodes.beat(store.clock.now())
         filler = Filler(store.deals.pool, config.pool, config.pool_workers)
         for work, name in (
             (store.committer.run(), "committer"),

@@ -19,7 +19,7 @@ from cellrace.errors import ErrorCode
 from cellrace.messages import CloseCode, RaceState
 from cellrace.variants import VARIANTS
 from cellrace_server.counts import Counts, Histogram
-from cellrace_server.net.session import Services
+from cellrace_server.net.services import Services
 from cellrace_server.store.hearing import Hearing
 
 PREFIX = "cellrace_"

@@ -163,6 +163,8 @@ class Referee:
             self.room.gallery.reveal(now)
             if race.ended:
                 return False
+            if self.room.has_strangers(self._store.nodes.nodes):
+                await self._store.nodes.beat(now)  # A node that has only just begun is not dead.
             absent = self.room.absent(self._store.nodes.nodes, now)
             if race.state(now) is RaceState.OPEN and all_ready(race) and not absent:
                 return await self._begin(lambda secret: Begin(secret.commitment(race.settings.variant)))

@@ -124,6 +124,10 @@ class Room:
         presence = self.presence.get(player)
         return presence is not None and presence.gone_at is None
 
+    def has_strangers(self, nodes: Nodes) -> bool:
+        """Whether somebody is connected at a node of which nothing is known here."""
+        return any(p.gone_at is None and p.node not in nodes.beats for p in self.presence.values())
+
     def absent(self, nodes: Nodes, now: int) -> dict[str, int]:
         """The entrants without a connection, and since when."""
         absent: dict[str, int] = {}

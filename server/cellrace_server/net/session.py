@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import structlog
 from websockets.exceptions import ConnectionClosed
@@ -23,21 +22,12 @@ from cellrace.messages import (
     ServerAnswer,
     error_answer,
 )
-from cellrace_server.admission import Admission
-from cellrace_server.challenges import Challenges
-from cellrace_server.competition import Competition
-from cellrace_server.config import Bounds
 from cellrace_server.core.bucket import full_bucket
-from cellrace_server.lobby import Lobby
-from cellrace_server.matching import Matching
 from cellrace_server.moves import Mover, Superseded
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
-from cellrace_server.net.sessions import Sessions
+from cellrace_server.net.services import Services
 from cellrace_server.referee import Referee
-from cellrace_server.replays import Replays
-from cellrace_server.rooms import Rooms
-from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreError, StoreUnreplicated
 from cellrace_server.store.players import new_credentials
 from cellrace_server.store.races import LostTrack
@@ -52,35 +42,12 @@ ENDED_KEPT = 4
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """What all sessions of a node work with."""
-
-    node: str
-    version: str
-    bounds: Bounds
-    store: Store
-    rooms: Rooms
-    admission: Admission
-    lobby: Lobby
-    challenges: Challenges
-    competition: Competition
-    matching: Matching
-    replays: Replays
-    sessions: Sessions
-    carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
-    """Carries out one request that was read at a monotonic time, and answers it."""
-
-
-class Arrived:
+class Arrived(NamedTuple):
     """What was read in a frame, and when; with `retry_after` (ms) it came too fast and is only answered."""
 
-    __slots__ = ("at", "request", "retry_after")
-
-    def __init__(self, request: ClientMessage | BadMessage, at: float, retry_after: int) -> None:
-        self.request = request
-        self.at = at
-        self.retry_after = retry_after
+    request: ClientMessage | BadMessage
+    at: float
+    retry_after: int
 
 
 class Session:

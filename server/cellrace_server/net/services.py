@@ -1,0 +1,42 @@
+"""What all sessions of a node work with, put together once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cellrace.messages import ClientMessage
+from cellrace_server.admission import Admission
+from cellrace_server.challenges import Challenges
+from cellrace_server.competition import Competition
+from cellrace_server.config import Bounds
+from cellrace_server.lobby import Lobby
+from cellrace_server.matching import Matching
+from cellrace_server.net.sessions import Sessions
+from cellrace_server.replays import Replays
+from cellrace_server.rooms import Rooms
+from cellrace_server.store import Store
+
+if TYPE_CHECKING:
+    from cellrace_server.net.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What all sessions of a node work with."""
+
+    node: str
+    version: str
+    bounds: Bounds
+    store: Store
+    rooms: Rooms
+    admission: Admission
+    lobby: Lobby
+    challenges: Challenges
+    competition: Competition
+    matching: Matching
+    replays: Replays
+    sessions: Sessions
+    carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
+    """Carries out one request that was read at a monotonic time, and answers it."""
