@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,16 +12,21 @@ from cellrace_client.connection import Connection
 from tests.client.fake_server import FakeServer
 
 
-@asynccontextmanager
-async def connected(server: FakeServer, waits: list[float] | None = None, **options: Any) -> AsyncIterator[Connection]:
-    """A connection whose waits take no time and are noted down."""
+def noted(waits: list[float] | None) -> Callable[[float], Awaitable[None]]:
+    """A way to wait that takes no time and is noted down."""
 
     async def note(seconds: float) -> None:
         if waits is not None:
             waits.append(seconds)
         await asyncio.sleep(0)
 
-    connection = Connection(server.url, Hello(name="Ann"), sleep=note, draw=lambda: 0.5, **options)
+    return note
+
+
+@asynccontextmanager
+async def connected(server: FakeServer, waits: list[float] | None = None, **options: Any) -> AsyncIterator[Connection]:
+    """A connection whose waits take no time and are noted down."""
+    connection = Connection(server.url, Hello(name="Ann"), sleep=noted(waits), draw=lambda: 0.5, **options)
     try:
         await connection.open()
         yield connection

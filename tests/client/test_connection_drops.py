@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from cellrace.errors import Refused
-from cellrace.messages import SettingsRequest
-from cellrace_client.connection import connect
-from cellrace_client.errors import Closed
+from cellrace.messages import Hello, SettingsRequest
+from cellrace_client.connection import Connection, connect
+from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Back, Dropped, Happened, Lost, Synced
-from tests.client.connecting import connected
+from tests.client.connecting import connected, noted
 from tests.client.fake_server import BOB, NOW, Peer, fake_server, race, running, settings
 
 
@@ -244,3 +244,39 @@ async def test_a_spectator_watches_again_after_a_drop() -> None:
         async for event in c.events():
             if isinstance(event, Synced):
                 break
+
+
+async def test_of_several_servers_the_next_is_tried_at_once_where_one_is_not_reached() -> None:
+    """Nodes of one server: the player comes back at another, with the same token, and stays there."""
+
+    async def first(peer: Peer) -> None:
+        await peer.welcome()
+        await peer.close(4001)
+
+    async def second(peer: Peer) -> None:
+        hello = await peer.welcome(token=None)
+        assert hello["token"] == "t0"
+        await peer.close(4001)
+
+    async def third(peer: Peer) -> None:
+        await peer.welcome(token=None)
+        await peer.linger()
+
+    waits: list[float] = []
+    async with fake_server(first) as gone, fake_server(second, third) as server:
+        connection = Connection([gone.url, server.url], Hello(name="Ann"), sleep=noted(waits), draw=lambda: 0.5)
+        await connection.open()
+        events = connection.events()
+        kinds = [type(await anext(events)) for _ in range(4)]
+        await connection.close()
+        assert connection.url == server.url
+    assert kinds == [Dropped, Back, Dropped, Back]
+    assert len(waits) == 2
+
+
+async def test_of_several_servers_none_is_there() -> None:
+    """What can change is told, not what cannot: one of them may come back."""
+    with pytest.raises(Unreachable, match="nothing listens") as unreachable:
+        async with connect(["ws://127.0.0.1:99999/ws", "ws://127.0.0.1:1/ws"]):
+            pass
+    assert not unreachable.value.final

@@ -22,7 +22,7 @@ answered: a `move` with the same `seq`, which the server knows for a repeat, and
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from cellrace.messages import Hello
@@ -52,7 +52,7 @@ __all__ = [
 
 @asynccontextmanager
 async def connect(
-    url: str,
+    server: str | Sequence[str],
     *,
     name: str | None = None,
     token: str | None = None,
@@ -64,11 +64,12 @@ async def connect(
 ) -> AsyncIterator[Connection]:
     """A connection as a new player, or with a `token` as the one who comes back; closed at the end.
 
+    Of several addresses, which must be nodes of one server, the next is tried where one cannot be reached.
     `subprotocol` is `msgpack` or `json`, absent: the server's choice. A server that is not there yet is tried for
     `patience` seconds, one that is not there any more for `give_up_after`. Raises Unreachable, Refused or Closed.
     """
     connection = Connection(
-        server_url(url),
+        [server_url(text) for text in ([server] if isinstance(server, str) else server)],
         Hello(name=name, token=token, bot=bot, client=client),
         subprotocol=subprotocol,
         patience=patience,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from cellrace.codec import JSON
 from cellrace.errors import BadMessage, CellraceError
@@ -35,7 +36,7 @@ class Connection(Requests):
     """One player's line to a server, over as many connections as it takes; made by `connect`.
 
     `player`, `token`, `node` and `limits` are those of the last `welcome`; `races` are the races known, kept current;
-    `clock.now()` tells the race clock.
+    `clock.now()` tells the race clock. `urls` are nodes of one server: where one is not reached, the next is tried.
     """
 
     player: Player
@@ -44,7 +45,7 @@ class Connection(Requests):
 
     def __init__(
         self,
-        url: str,
+        urls: str | Sequence[str],
         hello: Hello,
         *,
         subprotocol: str | None = None,
@@ -54,7 +55,7 @@ class Connection(Requests):
         draw: Callable[[], float] = random.random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.url = url
+        self._urls = deque([urls] if isinstance(urls, str) else urls)
         self.token = hello.token
         self.clock = RaceClock(local) if local else RaceClock()
         self._hello = hello
@@ -73,6 +74,11 @@ class Connection(Requests):
         self._life: asyncio.Task[None] | None = None
 
     # --- what a user calls, beside the requests
+
+    @property
+    def url(self) -> str:
+        """Where the connection is, or is tried next."""
+        return self._urls[0]
 
     @property
     def connected(self) -> bool:
@@ -180,6 +186,16 @@ class Connection(Requests):
             await self._sleep(wait)
 
     async def _arrive(self) -> Wire:
+        failures: list[Unreachable] = []
+        for _ in range(len(self._urls)):
+            try:
+                return await self._arrive_there()
+            except Unreachable as failed:
+                failures.append(failed)
+                self._urls.rotate(-1)
+        raise next((failed for failed in failures if not failed.final), failures[0])
+
+    async def _arrive_there(self) -> Wire:
         wire = await open_wire(self.url, self._subprotocol)
         try:
             welcome = await greet(self.url, wire, self._hello, self.clock, self._sleep)
