@@ -1,8 +1,9 @@
 """Draws the deals that races are run on: proved to be winnable, and new to everyone who races.
 
-A number is drawn from the stock and the pool together, each that is left as likely as any other, and reserved in the
-history of each player under the name of the draw. So a reservation can be repeated when its answer was lost, only its
-own draw can release it, and of two draws for the same players one gets a number and the other takes the next.
+A number is drawn from the stock and the pool together, but for those that are kept for daily challenges, each that is
+left as likely as any other, and reserved in the history of each player under the name of the draw. So a reservation can
+be repeated when its answer was lost, only its own draw can release it, and of two draws for the same players one gets a
+number and the other takes the next.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import secrets
 from collections.abc import Iterable, Sequence
 
+from cellrace_server.core.daily import is_reserved
 from cellrace_server.stock import Stock, load_stock
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link, versioned
@@ -27,6 +29,9 @@ REFILL = 200
 """How many numbers such players should have left once the pool has grown."""
 LAST_LOOK = 0.3
 """Seconds before a draw gives up: whoever drew the last number at the same time begins with it, or lets it go."""
+
+MANY = 10_000
+"""Of more numbers than these the reserved ones are not sorted out before some are picked: there are enough others."""
 
 _DRAW_NAME = 12
 _RANDOM = secrets.SystemRandom()
@@ -63,15 +68,17 @@ class DealStore:
     async def note(self, variant: str, players: Iterable[str], chosen: Secret) -> None:
         """Remember that players get a number which was not drawn for them. Raises StoreUnavailable."""
         await self._each("deal_reserve", variant, players, chosen.deal, chosen.salt)
+        if is_reserved(variant, chosen.deal):
+            await self._link.command("SADD", keys.daily_deals(variant), chosen.deal)
 
     async def _draw_of_few(self, stock: Stock, players: Sequence[str], salt: str) -> int | None:
         """Among a few candidates, if enough of them are new to all to say that there are plenty."""
         variant = stock.variant.id
         size, pooled = await self.pool.some(variant, CANDIDATES)
         whole = len(stock.numbers) + size
-        numbers = _picked(stock.numbers, pooled, size, CANDIDATES)
-        looked = len(numbers)
-        if not looked:
+        candidates = _picked(stock.numbers, pooled, size, CANDIDATES)
+        looked, numbers = len(candidates), _unreserved(variant, candidates)
+        if not numbers:
             return None
         histories = await self._link.commands(
             ("HMGET", keys.player_deals(player, variant), *numbers) for player in players
@@ -91,12 +98,15 @@ class DealStore:
             seen.update(map(int, history))
         had = frozenset(seen)
         pool = await self.pool.numbers(variant)
-        stocked, pooled = stock.without(had), [number for number in pool if number not in had]
+        stocked, pooled = stock.without(had), _unreserved(variant, [number for number in pool if number not in had])
+        if len(stocked) <= MANY:
+            stocked = _unreserved(variant, stocked)
         left = len(stocked) + len(pooled)
         if left < FLOOR:
             await self.pool.want(variant, len(pool) + REFILL - left)
         _RANDOM.shuffle(pooled)
-        return await self._reserve_one(variant, players, _picked(stocked, pooled, len(pooled), CANDIDATES), salt)
+        picked = _picked(stocked, pooled, len(pooled), CANDIDATES)
+        return await self._reserve_one(variant, players, _unreserved(variant, picked), salt)
 
     async def _reserve_one(self, variant: str, players: Sequence[str], numbers: Iterable[int], salt: str) -> int | None:
         """The first of the numbers that can be reserved for all."""
@@ -117,6 +127,10 @@ class DealStore:
 def new_secret(deal: int) -> Secret:
     """A deal with the random salt that keeps its commitment from being searched."""
     return Secret(deal, secrets.token_hex(16))
+
+
+def _unreserved(variant: str, numbers: Iterable[int]) -> list[int]:
+    return [number for number in numbers if not is_reserved(variant, number)]
 
 
 def _picked(stocked: Sequence[int], pooled: Sequence[int], size: int, count: int) -> list[int]:

@@ -114,7 +114,7 @@ def daily(day: str, variant: str) -> str:
 
 
 def daily_deals(variant: str) -> str:
-    """Set: the numbers that days have had."""
+    """Set: the numbers that days have had, and reserved ones that somebody has chosen for a race."""
     return f"dailies:{variant}"
 
 

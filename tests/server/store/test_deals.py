@@ -14,6 +14,7 @@ from redis.asyncio import Redis
 
 from cellrace.deals import UNWINNABLE_FREECELL_DEALS
 from cellrace.variants import find_variant
+from cellrace_server.core.daily import is_reserved
 from cellrace_server.stock import Stock, load_stock
 from cellrace_server.store import deals, keys
 from cellrace_server.store.deals import CANDIDATES, FLOOR, REFILL, DealStore, new_secret
@@ -21,6 +22,8 @@ from cellrace_server.store.library import Answer, Argument, Link
 from cellrace_server.store.races import Secret
 
 GAME = "one-suit"
+FREE = [number for number in load_stock(GAME).numbers if not is_reserved(GAME, number)]
+"""The numbers of the stock that are not kept for daily challenges."""
 StockOf = Callable[..., None]
 
 
@@ -50,10 +53,11 @@ def other(store: DealStore, client_of: Callable[[str], Redis], store_url: str) -
 
 @pytest.fixture
 def stock_of(monkeypatch: pytest.MonkeyPatch) -> StockOf:
-    """Replaces the stock by a few numbers, and the pause before a draw gives up by nothing."""
+    """Replaces the stock by a few numbers, none of them reserved, and the pause before a draw gives up by nothing."""
 
     def replace(*numbers: int) -> None:
         monkeypatch.setattr(deals, "load_stock", lambda variant: Stock(find_variant(variant), numbers))
+        monkeypatch.setattr(deals, "is_reserved", lambda variant, number: False)
         monkeypatch.setattr(deals, "LAST_LOOK", 0.0)
 
     return replace
@@ -97,11 +101,48 @@ async def test_each_number_is_drawn_once_then_none(store: DealStore, redis_clien
 
 
 async def test_the_one_number_that_is_left_of_thousands_is_found(store: DealStore, redis_client: Redis) -> None:
-    numbers = load_stock(GAME).numbers
-    await give(redis_client, "ann", (number for number in numbers if number != numbers[1234]))
+    await give(redis_client, "ann", (number for number in load_stock(GAME).numbers if number != FREE[1234]))
     secret = await store.draw(GAME, ["ann"])
     assert secret is not None
-    assert secret.deal == numbers[1234]
+    assert secret.deal == FREE[1234]
+
+
+@pytest.mark.parametrize("left", [1700, 40, 3])
+async def test_no_number_that_is_kept_for_a_daily_is_drawn_however_few_are_left(
+    store: DealStore, redis_client: Redis, left: int
+) -> None:
+    """All the reserved ones are left as well, so that a draw which took them would find them."""
+    await give(redis_client, "ann", FREE[left:])
+    drawn = [await store.draw(GAME, ["ann"]) for _ in range(min(left, 200))]
+    numbers = {secret.deal for secret in drawn if secret is not None}
+    assert len(numbers) == min(left, 200)
+    assert numbers <= set(FREE[:left])
+
+
+async def test_of_freecell_and_of_the_pool_the_same_share_is_kept_for_dailies(store: DealStore) -> None:
+    for number in range(1, 2001):
+        await store.pool.add(GAME, -number, b"")
+    drawn = [(game, await store.draw(game, [f"{game} {i}"])) for game in ("freecell", GAME) for i in range(100)]
+    assert all(secret is not None and not is_reserved(game, secret.deal) for game, secret in drawn)
+
+
+async def test_who_has_had_all_but_the_reserved_numbers_has_had_all(
+    store: DealStore, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deals, "LAST_LOOK", 0.0)
+    await give(redis_client, "ann", FREE)
+    assert await store.draw(GAME, ["ann"]) is None
+    (level,) = await store.pool.levels([GAME])
+    assert level.wanted == REFILL
+
+
+async def test_a_reserved_number_that_somebody_has_chosen_is_fit_for_no_day_any_more(
+    store: DealStore, redis_client: Redis
+) -> None:
+    kept = next(number for number in load_stock(GAME).numbers if is_reserved(GAME, number))
+    await store.note(GAME, ["ann"], new_secret(kept))
+    await store.note(GAME, ["ann"], new_secret(FREE[0]))
+    assert await redis_client.smembers(keys.daily_deals(GAME)) == {str(kept).encode()}
 
 
 def test_numbers_of_freecell_are_counted_out_without_being_listed() -> None:
@@ -250,9 +291,8 @@ async def test_the_pool_goes_on_where_the_stock_ends(store: DealStore, stock_of:
 async def test_a_draw_that_finds_few_numbers_left_says_how_large_the_pool_should_be(
     store: DealStore, redis_client: Redis, left: int, wanted: int
 ) -> None:
-    numbers = load_stock(GAME).numbers
     await store.pool.add(GAME, -1, b"")
-    await give(redis_client, "ann", [-1, *numbers[left:]])
+    await give(redis_client, "ann", [-1, *FREE[left:]])
     await store.draw(GAME, ["ann"])
     (level,) = await store.pool.levels([GAME])
     assert level.wanted == wanted
