@@ -60,7 +60,7 @@ class Mover:
         read_at = time.monotonic() if read_at is None else read_at
         verdict = ""
         for _ in range(ATTEMPTS):
-            if room.doubtful:
+            if room.doubtful or room.wants_deal:
                 await referee.make_sure()
             judged = self._judge(room, request, arrival)
             if isinstance(judged, Moved):

@@ -117,8 +117,8 @@ class Referee:
             await self.be_sure()
 
     async def be_sure(self) -> None:
-        """Read the record again if an outcome is unknown. Raises StoreUnavailable, LostTrack."""
-        if self.room.doubtful:
+        """Read the record again if an outcome is unknown, or the deal is. Raises StoreUnavailable, LostTrack."""
+        if self.room.doubtful or self.room.wants_deal:
             await self.reload()
 
     def commit_begins(self) -> None:

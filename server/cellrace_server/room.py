@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from cellrace.messages import CloseCode, EntrantStatus, Player
+from cellrace.messages import CloseCode, Player
 from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence, absent_since
 from cellrace_server.core.race import Entrant, Race, evolve
@@ -201,6 +201,11 @@ class Room:
             case _:
                 pass
 
+    @property
+    def wants_deal(self) -> bool:
+        """Whether the countdown has begun, at another node, on a deal that has not been read here yet."""
+        return self.race.start_at is not None and self.start is None
+
     def learn_secret(self, secret: Secret) -> None:
         """Take in the deal of a race whose countdown has begun."""
         self.secret = secret
@@ -289,8 +294,3 @@ class Room:
     def delayed(self) -> None:
         """Tell that there is no deal for those who are ready."""
         self._announcer.delayed(self)
-
-    def playing(self, player: str) -> bool:
-        """Whether an entrant still plays."""
-        entrant = self.entrant(player)
-        return entrant is not None and self.race.status(entrant) is EntrantStatus.PLAYING

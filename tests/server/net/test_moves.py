@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
+from cellrace.messages import Player as Entrant
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
+from cellrace_server.core.facts import CountdownBegan, Stamped
 from cellrace_server.store.commits import Committer
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Link
+from tests.server.shell import SECRET, FakeMember, Shell
+from tests.server.shell import WIN as SHORT_WIN
 from tests.story.players import JSON, MSGPACK, Map, Player, Table, open_race, play, start_race
 
 WIN = ["2a", "2b", "31v2"]
@@ -407,3 +411,16 @@ class TestReserve:
         steps = (await ann.ask("move", race=race, seq=0, moves=["r1", "r2", "r3"]))["steps"]
         assert [len(step) for step in steps[:2]] == [1, 1]
         assert len(steps[2]) > 1
+
+
+async def test_a_move_reads_the_deal_that_another_node_has_drawn(here: Shell) -> None:
+    """The countdown was heard of, its deal not yet: the move waits for it, and nothing is wrong with the store."""
+    ann = Entrant(id="pann", name="Ann", bot=False)
+    race = await here.race(ann)
+    member = FakeMember(ann)
+    async with here.attended(race, member) as referee:
+        began = CountdownBegan(here.now() - 1000, SECRET.commitment(race.settings.variant))
+        race = await here.append(race, began, secret=SECRET)
+        referee.room.apply_facts((Stamped(race.version, race.last_id, race.changed_at, began),))
+        assert referee.room.start is None
+        assert (await here.move(referee, ann, 0, *SHORT_WIN[:1])).seq == 1
