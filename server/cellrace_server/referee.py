@@ -26,6 +26,8 @@ AFTER_STORE_ERROR = 2.0
 """For how many seconds after an error of the store nobody is timed out (NODES, 4)."""
 LONGEST_WAIT = 15_000
 """After how long a race is looked at in any case, since an absence may have begun with a node's death, ms."""
+ROUNDS = 100
+"""How often a command is decided anew because somebody else was faster."""
 
 BuildCommand = Callable[[], Command]
 
@@ -75,7 +77,7 @@ class Referee:
 
     async def _carry_out(self, build: BuildCommand, secret: Secret | None = None) -> Sequence[Stamped]:
         command_id = uuid4().hex[:16]
-        while True:
+        for _ in range(ROUNDS):
             await self.be_sure()
             race, now = self.room.race, self._store.clock.now()
             facts = decide(race, build(), now)
@@ -96,6 +98,7 @@ class Referee:
             except StoreUnavailable:
                 self.room.doubt()
                 raise
+        raise StoreUnavailable("This node and the store do not agree on the race.")
 
     async def _take_off_lists(self, race: Race, facts: Sequence[Fact]) -> None:
         # The facts are on record, whatever becomes of this; a list with too many races is put right by its reader.

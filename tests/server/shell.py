@@ -65,6 +65,8 @@ class GatedLink(Link):
         self._ahead: dict[str, Gate | None] = {}
         self._behind: dict[str, Gate | None] = {}
         self._twice: set[str] = set()
+        self.down = False
+        """Whether the store cannot be reached from here."""
         self.sent: list[str] = []
         """What was sent, by name."""
 
@@ -94,6 +96,8 @@ class GatedLink(Link):
         words = commands[0]
         name = str(words[1]).rpartition("_")[0] if words[0] == "FCALL" else str(words[0])
         self.sent.append(name)
+        if self.down:
+            self._ahead[name] = None
         await self._pass(self._ahead, name)
         answers = await super()._send(commands, lasting)
         if name in self._twice:

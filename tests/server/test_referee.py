@@ -158,6 +158,12 @@ class TestGuards:
         assert fact.fact.tally == room.tally("ann")
         assert fact.fact.tally.seq == 2
 
+    async def test_a_node_that_does_not_agree_with_the_store_gives_up(self, here: Shell) -> None:
+        referee = await running(here)
+        await here.move(referee, ANN, 0, WIN[0])
+        with pytest.raises(StoreUnavailable):
+            await referee.ask(lambda: Concede("ann", Tally()))
+
     async def test_a_node_that_has_not_learned_the_deal_yet_learns_it_with_the_logs(
         self, here: Shell, there: Shell
     ) -> None:
