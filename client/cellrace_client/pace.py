@@ -72,8 +72,8 @@ def _slip(pace: Pace, game: Game, planned: str, chance: Random) -> list[Turn]:
             break
         move = chance.choice(moves)
         game, _ = game.play(move)
-        turns.append(Turn(_wait(pace, chance), (move,)))
         if game.won:
-            return turns
+            break  # What wins is no slip.
+        turns.append(Turn(_wait(pace, chance), (move,)))
         back.append(Turn(_wait(pace, chance), (UNDO,)))
     return turns + back

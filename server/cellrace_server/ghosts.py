@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Ghost, Player, RaceKind, Settings, SettingsRequest, UnreadableSettings
-from cellrace_server.core.daily import day_of, published_at
+from cellrace.messages import Ghost, Player, Settings, SettingsRequest, UnreadableSettings
 from cellrace_server.core.ghosts import GhostGame, ghost_id
 from cellrace_server.core.race import Race
+from cellrace_server.replays import check_access
 from cellrace_server.store import Store
 
 
@@ -51,11 +51,12 @@ async def _find(store: Store, wanted: Ghost, variant: str, viewer: str) -> tuple
 
 
 def _may_be_seen(race: Race, viewer: str, now: int) -> bool:
-    if race.standings is None or race.start_at is None:
+    """Ghosts may be of the games whose replays may be seen."""
+    try:
+        check_access(race, viewer, now)
+    except Refused:
         return False
-    if race.kind is RaceKind.DAILY and now < published_at(day_of(race.start_at)):
-        return False
-    return not race.settings.private or race.entrant(viewer) is not None
+    return True
 
 
 def _refused(sentence: str) -> Refused:
