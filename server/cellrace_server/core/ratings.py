@@ -41,4 +41,3 @@ def rate(standings: tuple[Standing, ...], before: Mapping[str, Skill]) -> dict[s
         standing.player.id: Skill(team[0].mu, team[0].sigma, before[standing.player.id].games + 1)
         for standing, team in zip(standings, rated, strict=True)
     }
-
