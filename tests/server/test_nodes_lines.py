@@ -352,22 +352,34 @@ class TestLine8:
 
 
 class TestLine9:
-    async def test_a_node_that_cannot_reach_the_store_decides_nothing(self, here: Shell) -> None:
+    @pytest.mark.parametrize("lost", ["race_append", "everything"])
+    @pytest.mark.parametrize("asked", ["wake", "concede"])
+    async def test_a_node_that_cannot_reach_the_store_decides_nothing(self, here: Shell, asked: str, lost: str) -> None:
         """Line 9: what is told and not on record would have to be taken back."""
-        race = await here.race(ANN, BEN, start_in=-1_900_000)
-        async with here.attended(race, FakeMember(ANN), FakeMember(BEN)) as referee:
-            told = list(here.recorder.told)
-            here.link.down = True
-            for asked in (
-                referee.wake(),
-                referee.ask(lambda: Concede("ann", Tally())),
-                here.move(referee, ANN, 0, WIN[0], at=referee.room.race.limit_at),
-            ):
-                with pytest.raises(StoreUnavailable):
-                    await asked
+        referee = await running(here, start_in=-1_900_000)
+        race, told = referee.room.race, list(here.recorder.told)
+        self.cut(here, lost)
+        with pytest.raises(StoreUnavailable):
+            await (referee.wake() if asked == "wake" else referee.ask(lambda: Concede("ann", Tally())))
         assert here.recorder.told == told
         assert referee.room.race == race
+
+    @pytest.mark.parametrize("lost", ["race_commit", "everything"])
+    async def test_nor_does_it_take_moves(self, here: Shell, lost: str) -> None:
+        """Line 9: rivals would see a move that is lost with this node."""
+        referee = await running(here)
+        told = list(here.recorder.told)
+        self.cut(here, lost)
+        with pytest.raises(StoreUnavailable):
+            await here.move(referee, ANN, 0, WIN[0])
+        assert here.recorder.told == told
         assert referee.room.plays["ann"].moves == ()
+
+    def cut(self, shell: Shell, lost: str) -> None:
+        if lost == "everything":
+            shell.link.down = True
+        else:
+            shell.link.lose_request(lost)
 
 
 class TestLine24:
