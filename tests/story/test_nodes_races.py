@@ -1,0 +1,204 @@
+"""Sixty races at once while their nodes are killed: nothing that was answered is lost, and every race comes to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cellrace.messages import EntrantStatus, Moved, RaceState, SettingsRequest
+from cellrace.variants import MAIN_VARIANTS
+from cellrace_client.connection import Connection, connect
+from cellrace_client.demo import race_faults
+from cellrace_client.race_view import RaceView
+from cellrace_client.racer import race_to_the_end
+from cellrace_server.store import keys
+from cellrace_server.store.connect import client_for
+from cellrace_server.store.embedded import EmbeddedStore
+from tests.server.net.fetching import fetch
+from tests.story.servers import Server, Servers, servers
+from tests.story.solved_games import golden_game, stocked_game
+from tests.waiting import eventually
+
+RACES = 60
+FREECELL = 617
+"""The deal of the races of FreeCell, whose stock has no proofs."""
+KILLS = 6
+
+
+class Cluster:
+    """Two nodes on one store, each at an address that it keeps when it is started again."""
+
+    def __init__(self, house: Servers, store_url: str, *options: str) -> None:
+        self.store_url = store_url
+        self.ports = [free_port(), free_port()]
+        self._house = house
+        self._options = options
+        self._nodes: list[Server] = []
+
+    @property
+    def urls(self) -> list[str]:
+        """Where the nodes are."""
+        return [f"ws://127.0.0.1:{port}/ws" for port in self.ports]
+
+    async def start(self) -> None:
+        """Start both."""
+        self._nodes = [await self._house.start(*self._options, port=port) for port in self.ports]
+
+    async def strike(self, *which: int) -> None:
+        """Kill nodes, at one blow, and start them again."""
+        for number in which:
+            self._nodes[number].process.kill()
+        for number in which:
+            await self._nodes[number].process.wait()
+        for number in which:
+            self._nodes[number] = await self._house.start(*self._options, port=self.ports[number])
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest_asyncio.fixture(params=["one store by its URL", "one data directory"])
+async def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Cluster]:
+    """Two nodes that run."""
+    async with AsyncExitStack() as stack:
+        house = await stack.enter_async_context(servers(tmp_path))
+        eager = ("--http-burst", "1000")
+        by_url = request.param == "one store by its URL"
+        # On the directory of the nodes the test is only one more that is attached; it starts none of what they use.
+        directory = tmp_path / "store" if by_url else house.data_dir
+        if by_url:
+            store = await stack.enter_async_context(await EmbeddedStore.open(directory))
+            cluster = Cluster(house, store.url, "--redis", store.url, *eager)
+            await cluster.start()
+        else:
+            cluster = Cluster(house, "", *eager)
+            await cluster.start()
+            store = await stack.enter_async_context(await EmbeddedStore.open(directory))
+            cluster.store_url = store.url
+        yield cluster
+
+
+class Solved:
+    """Plays a deal whose solution is known, to the end or, with `stops`, half way; notes what is answered."""
+
+    def __init__(self, connection: Connection, chance: Random, *, stops: bool) -> None:
+        self.connection = connection
+        self.answered: list[str] = []
+        self.plan: Sequence[str] = ()
+        self._chance = chance
+        self._stops = stops
+        self._move = connection.move
+        connection.move = self._noted  # type: ignore[method-assign]  # a spy on what is answered
+
+    async def _noted(self, race: str, *moves: str, seq: int | None = None) -> Moved:
+        answer = await self._move(race, *moves, seq=seq)
+        self.answered += moves
+        assert answer.seq == len(self.answered)
+        return answer
+
+    async def choose(self, view: RaceView) -> Sequence[str]:
+        """The next moves of the solution."""
+        assert view.dealt is not None
+        assert view.dealt.deal is not None
+        self.plan = _solution(view.settings.variant, view.dealt.deal)
+        if self._stops:
+            self.plan = self.plan[: len(self.plan) // 2]
+        assert view.log[: len(self.answered)] == tuple(self.answered), "an answered move is gone"
+        await asyncio.sleep(self._chance.uniform(0.02, 0.4))
+        return self.plan[len(view.log) :][: self._chance.randint(1, 3)]
+
+
+def _solution(variant: str, deal: int) -> Sequence[str]:
+    return golden_game(variant, deal, "safe") if variant == "freecell" else stocked_game(variant, deal)
+
+
+def _settings(variant: str) -> SettingsRequest:
+    deal = FREECELL if variant == "freecell" else None
+    return SettingsRequest(variant=variant, deal=deal, countdown=1, seats=2)
+
+
+@pytest.mark.timeout(300)
+async def test_sixty_races_outlive_their_nodes(cluster: Cluster) -> None:
+    """A player of each race at each node; both nodes are killed and started, in turn and together."""
+    chance = Random(3)
+    players: list[Solved] = []
+    async with AsyncExitStack() as stack:
+
+        async def come(first: int, *, stops: bool) -> Solved:
+            urls = [cluster.urls[first], cluster.urls[1 - first]]
+            connection = await stack.enter_async_context(
+                connect(urls, bot=True, subprotocol=("json", "msgpack")[first])
+            )
+            players.append(Solved(connection, Random(chance.random()), stops=stops))
+            return players[-1]
+
+        async def a_race(number: int) -> list[RaceView]:
+            ann = await come(0, stops=False)
+            ben = await come(1, stops=number % 3 == 0)
+            race = (await ann.connection.create(_settings(MAIN_VARIANTS[number % len(MAIN_VARIANTS)]))).race
+            await ben.connection.join(race)
+            return list(await asyncio.gather(*(race_to_the_end(p.connection, race, p) for p in (ann, ben))))
+
+        racing = asyncio.gather(*map(a_race, range(RACES)))
+        whole = RACES * 2 * 30
+        for blow in range(1, KILLS + 1):
+            await eventually(lambda due=whole * blow // (KILLS + 2): _answered(players) >= due or racing.done(), 120)
+            assert not racing.done(), "the nodes were to die in the middle"
+            await cluster.strike(*((0, 1) if blow == KILLS else (blow % 2,)))
+        races = await racing
+        for views in races:
+            await _check_race(cluster, views, players)
+        assert all(tuple(player.answered) == tuple(player.plan) for player in players)
+    await _check_nothing_is_left(cluster, len(races))
+
+
+def _answered(players: list[Solved]) -> int:
+    return sum(len(player.answered) for player in players)
+
+
+async def _check_race(cluster: Cluster, views: list[RaceView], players: list[Solved]) -> None:
+    """What both know, what the record tells each of them now, and what each node tells everybody."""
+    race = views[0].race
+    assert race_faults(views) == []
+    known = {player.connection.player.id: player for player in players}
+    whole = [await known[view.player].connection.sync(race) for view in views]
+    for view, rival in zip(whole, reversed(whole), strict=True):
+        mine = tuple(known[view.player].answered)
+        assert view.log == mine
+        assert rival.log_of(view.player) == mine
+    told: list[dict[str, Any]] = [(await fetch(port, f"/api/v1/races/{race}")).json for port in cluster.ports]
+    for one in told:
+        one.pop("now")
+    assert told[0] == told[1]
+    assert [row["player"]["id"] for row in told[0]["standings"]] == [s.player.id for s in views[0].standings or ()]
+    statuses = {standing.status for standing in views[0].standings or ()}
+    assert statuses <= {EntrantStatus.WON, EntrantStatus.CONCEDED}
+
+
+async def _check_nothing_is_left(cluster: Cluster, races: int) -> None:
+    """No race is open, none is due any more, and all of them have ended."""
+    client = client_for(cluster.store_url)
+    try:
+        await eventually(lambda: _none_due(client))
+        assert await client.zcard(keys.LIVE) == 0
+        assert await client.zcard(keys.ENDED) == races
+    finally:
+        await client.aclose()
+    for port in cluster.ports:
+        for state in (RaceState.OPEN, RaceState.COUNTDOWN, RaceState.RUNNING):
+            assert (await fetch(port, f"/api/v1/races?state={state}")).json["races"] == []
+
+
+async def _none_due(client: Any) -> bool:
+    return not await client.zcard(keys.DUE)
