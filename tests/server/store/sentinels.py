@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -169,11 +170,14 @@ class Watched(Pair):
         for sentinel in self.sentinels:
             sentinel.start()
             # Heard of each other three times a second instead of every two seconds; failovers take as long as ever.
-            sentinel.client.execute_command("SENTINEL DEBUG", "publish-period", "300")
+            command: Callable[..., object] = sentinel.client.execute_command
+            command("SENTINEL DEBUG", "publish-period", "300")
         wait_until(self._all_known)
 
     def _all_known(self) -> bool:
-        told = [sentinel.client.sentinel_masters()[SERVICE] for sentinel in self.sentinels]
+        # redis-py types the answer of RESP3; this one comes by the name of the service.
+        masters = [cast(dict[str, dict[str, Any]], sentinel.client.sentinel_masters()) for sentinel in self.sentinels]
+        told = [known[SERVICE] for known in masters]
         return all(one["num-other-sentinels"] == 2 and one["num-slaves"] == 1 and one["is_master"] for one in told)
 
     def close(self) -> None:
