@@ -53,11 +53,11 @@ class World:
     def request(self, player: Player, others: list[str]) -> tuple[str, Map]:
         """Any request, more often one that makes sense."""
         chance = self.chance
-        race = chance.choice(self.races[-4:])
-        kind = chance.choices(list(ANSWERS), [1, 2, 6, 1, 8, 2, 1, 1, 1, 6, 2, 1, 2, 1, 20])[0]
+        race = chance.choice(self.races[-2:])
+        kind = chance.choices(list(ANSWERS), [1, 1, 12, 0.3, 12, 2, 0.5, 0.5, 0.3, 6, 1, 1, 2, 1, 40])[0]
         fields: Map = {}
         if kind == "race.create":
-            settings: Map = {"variant": "one-suit", "countdown": 0, "seats": chance.randint(1, 3)}
+            settings: Map = {"variant": "one-suit", "countdown": 0, "seats": chance.randint(2, 4)}
             if chance.random() < 0.5:
                 settings["deal"] = 94
             fields = {"settings": settings | ({"ends": "first_win"} if chance.random() < 0.3 else {})}
@@ -98,7 +98,7 @@ class Monkey:
         """So many actions."""
         chance = self.world.chance
         for _ in range(actions):
-            if chance.random() < 0.03:
+            if chance.random() < 0.015:
                 await self.player.drop()
                 await self._return()
             kind, fields = self.world.request(self.player, everybody)
