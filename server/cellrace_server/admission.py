@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from ipaddress import ip_address
 
@@ -114,6 +114,8 @@ class Admission:
         """Make a connection the one that plays in a race. Raises Superseded, StoreUnavailable."""
         player, sid, here = member.player.id, member.sid, self._store.races.node
         room = referee.room
+        # Noted first: when the reply is lost the store may have it all the same.
+        member.opened[room.id] = sid
         if await self._store.races.open(room.id, player, sid) is None:
             raise Superseded
         before = room.presence.get(player)
@@ -130,26 +132,31 @@ class Admission:
                 await self.open(referee, member)
         return True
 
-    def disconnected(self, member: Member, race_ids: list[str], at: int) -> None:
+    def disconnected(self, member: Member, race_ids: Iterable[str], at: int) -> None:
         """A connection has ended: its entrants are without one since then, if it was their newest."""
-        for race_id in race_ids:
-            self._tasks.spawn(self._note_gone(member, race_id, at), "race")
+        for race_id in {*race_ids, *member.opened}:
+            sid = member.opened.get(race_id, member.sid)
+            self._tasks.spawn(self._note_gone(member, race_id, sid, at), "race")
 
-    async def _note_unqueued(self, member: Member, queued: str) -> None:
+    def unqueued(self, member: Member, variant: str) -> None:
+        """A connection has ended that waited in the queue of a game."""
+        self._tasks.spawn(self._note_unqueued(variant, member.player.id, member.sid), "queue")
+
+    async def _note_unqueued(self, variant: str, player: str, sid: str) -> None:
         while True:
             try:
-                await self._store.queue.leave(queued, member.player.id, member.sid)
+                await self._store.queue.leave(variant, player, sid)
                 return
             except StoreUnavailable:
                 await asyncio.sleep(RETRY)
 
-    async def _note_gone(self, member: Member, race_id: str, at: int) -> None:
+    async def _note_gone(self, member: Member, race_id: str, sid: str, at: int) -> None:
         # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.
         player = member.player.id
         while True:
             try:
                 async with self._rooms.hold(race_id) as referee:
-                    await self.gone(referee, player, member.sid, at)
+                    await self.gone(referee, player, sid, at)
                     referee.room.detach(member)
                 return
             except (Refused, LostTrack):

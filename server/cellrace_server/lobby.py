@@ -115,6 +115,7 @@ class Lobby:
             try:
                 stamped = await referee.ask(lambda: Join(member.player))
             except Refused:
+                member.opened.pop(race_id, None)
                 await self._store.players.exit(member.player.id, race_id)
                 raise
 

@@ -28,6 +28,10 @@ class Member(Protocol):
     def sid(self) -> str:
         """The name of the connection in the store."""
 
+    @property
+    def opened(self) -> dict[str, str]:
+        """The races in which this may be the connection that plays, and under which sid."""
+
     def close(self, code: CloseCode) -> None:
         """End the connection."""
 

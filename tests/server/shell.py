@@ -152,6 +152,7 @@ class FakeMember:
     def __init__(self, player: Player, sid: str = "1.s") -> None:
         self.player = player
         self.sid = sid
+        self.opened: dict[str, str] = {}
         self.closed: CloseCode | None = None
         self.measured = 0
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import CancelReason, CloseCode, EntrantStatus, LeftReason, RaceCreate, RaceState
+from cellrace.messages import CancelReason, CloseCode, EntrantStatus, LeftReason, RaceCreate, RaceJoin, RaceState
 from cellrace_server.core.commands import SetReady
 from cellrace_server.core.facts import Cancelled, Done, Joined, Left, ReadySet, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence
@@ -153,6 +153,12 @@ async def facts_of(shell: Shell, race: Race) -> list[Stamped]:
     return list(record.facts)
 
 
+async def is_gone(shell: Shell, race: Race, player: str) -> bool:
+    record = await shell.store.races.load(race.id)
+    assert record is not None
+    return record.presence[player].gone_at is not None
+
+
 async def log_of(shell: Shell, race: Race, player: str) -> tuple[Entry, ...]:
     record = await shell.store.races.load(race.id)
     assert record is not None
@@ -286,14 +292,35 @@ class TestComingAndGoing:
         here.link.lose_reply("race_open")
         with pytest.raises(StoreUnavailable):
             await here.admission.open(referee, ben)
-        here.admission.disconnected(ben, [race.id], here.now())
+        here.admission.disconnected(ben, [], here.now())
+        await eventually(lambda: is_gone(here, race, "ben"))
 
-        async def gone() -> bool:
-            record = await here.store.races.load(race.id)
-            assert record is not None
-            return record.presence["ben"].gone_at is not None
+    async def test_whoever_is_cut_off_while_coming_back_does_not_seem_to_be_there(self, here: Shell) -> None:
+        """The races were opened one by one and the hello was never answered: no session hears of them."""
+        races = [await here.race(ANN, BEN) for _ in range(3)]
+        for race in races:
+            await here.store.players.enter("ben", race.id, race.created_at)
+        ben = FakeMember(BEN, "4.x")
+        here.link.lose_request("race_gone")
+        gate = here.link.hold_reply("race_open")
+        resuming = asyncio.create_task(here.admission.resume(ben, lambda referees: None))
+        await gate.reached.wait()
+        here.link.lose_reply("race_open")
+        gate.open()
+        with pytest.raises(StoreUnavailable):
+            await resuming
+        here.admission.disconnected(ben, [], here.now())
+        opened = [race for race in races if race.id in ben.opened]
+        assert len(opened) == 2
+        for race in opened:
+            await eventually(lambda race=race: is_gone(here, race, "ben"))  # type: ignore[misc]  # bound at once
 
-        await eventually(gone)
+    async def test_whoever_is_refused_is_not_noted_as_gone(self, here: Shell) -> None:
+        race = await here.race(ANN, BEN, settings=replace(SHORT, seats=2))
+        cat = FakeMember(CAT)
+        with pytest.raises(Refused):
+            await here.lobby.join(cat, RaceJoin(race=race.id), "127.0.0.1", lambda room: None)
+        assert cat.opened == {}
 
     async def test_leaving_is_answered_once_even_if_the_store_fails_afterwards(self, here: Shell) -> None:
         race = await here.race(ANN, BEN)

@@ -65,6 +65,7 @@ class Session:
         """Who this connection makes its player if that is a new one, the same however often hello is repeated."""
         self.mover: Mover | None = None
         self.races: dict[str, Referee] = {}
+        self.opened: dict[str, str] = {}
         self.queued: str | None = None
         """The game whose queue the player waits in."""
         self._connection = connection
@@ -161,6 +162,7 @@ class Session:
     def untrack(self, race_id: str) -> None:
         """Hear a room no more."""
         referee = self.races.pop(race_id, None)
+        self.opened.pop(race_id, None)
         if referee is not None:
             referee.room.detach(self)
             self.services.rooms.left(referee)
@@ -175,8 +177,9 @@ class Session:
         for referee in self.races.values():
             referee.room.detach(self)
         self.services.sessions.remove(self)
-        if self.known:
-            self.services.admission.disconnected(self, list(self.races), gone_at)
+        self.services.admission.disconnected(self, self.races, gone_at)
+        if self.queued is not None:
+            self.services.admission.unqueued(self, self.queued)
 
     def _miss_hello(self) -> None:
         if not self.known:
