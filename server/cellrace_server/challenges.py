@@ -20,6 +20,7 @@ from cellrace.messages import (
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_server.admission import Admission
 from cellrace_server.core.daily import TIME_LIMIT, closes_at, day_of, opens_at, parse_day, published_at
+from cellrace_server.core.effects import daily_board
 from cellrace_server.core.facts import CountdownBegan, Fact, Joined
 from cellrace_server.core.race import Race
 from cellrace_server.referee import Referee
@@ -80,7 +81,7 @@ class Challenges:
             playing = None if head is None else head.tallies.get(player)
             home = playing.home if playing else 0
             return DailyAttempt(race=attempt.race, status=EntrantStatus.PLAYING, home=home)
-        board = await self._store.boards.rows(f"daily:{day}:{variant}", 0, 0, player, around=False, bots=True)
+        board = await self._store.boards.rows(daily_board(day, variant), 0, 0, player, around=False, bots=True)
         return DailyAttempt(
             race=attempt.race,
             status=entrant.finish.status,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date
 from enum import StrEnum
 from typing import assert_never
 
@@ -13,10 +13,16 @@ from cellrace.errors import BadMessage, ErrorCode, Refused
 from cellrace.messages import BoardRow, GameRecord, Leaderboard, LeaderboardGet, Player, PlayerGet
 from cellrace.variants import VARIANTS
 from cellrace_server.core.daily import day_of, parse_day
-from cellrace_server.results import NOT_WON
+from cellrace_server.core.effects import (
+    NOT_WON,
+    best_board,
+    daily_board,
+    deal_board,
+    rating_board,
+    streak_board,
+)
 from cellrace_server.store import Store
-from cellrace_server.store.boards import Row, Rows
-from cellrace_server.store.keys import rating
+from cellrace_server.store.boards import Row
 from cellrace_server.store.players import Identity
 from cellrace_server.store.races import Head
 
@@ -55,49 +61,50 @@ class Competition:
         if request.board not in tuple(BoardKind):
             raise Refused(ErrorCode.NOT_FOUND, f"The boards are {', '.join(BoardKind)}.", field="board")
         kind = BoardKind(request.board)
-        name = self._name(kind, request)
-        found = await self._rows(kind, name, player, request)
+        name = await self._name(kind, request)
+        if kind is BoardKind.STREAK:
+            # A streak ends by time alone: whoever reads the board first takes it off.
+            await self._store.boards.prune(name, self._store.clock.now())
+        found = await self._store.boards.rows(
+            name, request.offset, request.limit, player, around=request.around, bots=request.bots
+        )
         wanted = {row.player for row in found.rows} | ({found.own.player} if found.own else set())
         players = await self._store.players.find_all(sorted(wanted))
+        own = found.own if found.own and found.own.player in players else None
         return Leaderboard(
             re=request.id,
             board=kind,
             variant=request.variant,
             rows=tuple(_board_row(kind, row, players[row.player]) for row in found.rows if row.player in players),
-            you=_board_row(kind, found.own, players[found.own.player]) if found.own else None,
+            you=_board_row(kind, own, players[own.player]) if own else None,
             total=found.total,
         )
 
-    def _name(self, kind: BoardKind, request: LeaderboardGet) -> str:
+    async def _name(self, kind: BoardKind, request: LeaderboardGet) -> str:
         match kind:
             case BoardKind.DAILY:
-                day = day_of(self._store.clock.now()) if request.date is None else parse_day(request.date)
-                return f"daily:{day}:{request.variant}"
+                return daily_board(await self._day(request), request.variant)
             case BoardKind.DEAL:
                 if request.deal is None:
                     raise BadMessage("The board of a deal needs its number.", "deal", request.id)
-                return f"deal:{request.variant}:{request.deal}"
+                return deal_board(request.variant, request.deal)
             case BoardKind.RATING:
-                return rating(request.variant)
-            case BoardKind.STREAK | BoardKind.BEST:
-                return f"{kind}:{request.variant}"
+                return rating_board(request.variant)
+            case BoardKind.STREAK:
+                return streak_board(request.variant)
+            case BoardKind.BEST:
+                return best_board(request.variant)
             case _:
                 assert_never(kind)
 
-    async def _rows(self, kind: BoardKind, name: str, player: str, request: LeaderboardGet) -> Rows:
-        while True:
-            found = await self._store.boards.rows(
-                name, request.offset, request.limit, player, around=request.around, bots=request.bots
-            )
-            broken = [row for row in found.rows if kind is BoardKind.STREAK and self._is_broken(row)]
-            if not broken:
-                return found
-            for row in broken:  # A streak ends by time alone; whoever reads the board first takes it off.
-                await self._store.boards.remove(name, row.player)
-
-    def _is_broken(self, row: Row) -> bool:
-        yesterday = day_of(self._store.clock.now()) - timedelta(days=1)
-        return row.info.last is None or row.info.last < yesterday.isoformat()
+    async def _day(self, request: LeaderboardGet) -> date:
+        today = day_of(self._store.clock.now())
+        if request.date is None:
+            return today
+        day = parse_day(request.date)
+        if day != today and (day > today or not await self._store.daily.exists(day, request.variant)):
+            raise Refused(ErrorCode.NOT_FOUND, f"There was no daily challenge of {day}.", field="date")
+        return day
 
     async def profile(self, player: str, request: PlayerGet) -> Profile:
         """What a player has done, and the last races. Raises Refused with `not_found`, StoreUnavailable."""
@@ -108,7 +115,7 @@ class Competition:
         records = await self._store.profiles.records(player_id)
         games: dict[str, GameRecord] = {}
         for variant, record in records.items():
-            skill = (await self._store.boards.skills(variant, [player_id]))[player_id]
+            skill = (await self._store.ratings.skills(variant, [player_id]))[player_id]
             games[variant] = replace(record, rating=skill.rating) if skill.games else record
         recent: list[Head] = []
         for race_id in (await self._store.players.recent_races(player_id))[:RECENT]:

@@ -40,7 +40,7 @@ class Matching:
         if request.variant not in VARIANTS:
             raise Refused(ErrorCode.NOT_FOUND, f"There is no game called {request.variant[:40]!r}.", field="variant")
         player = member.player
-        skill = (await self._store.boards.skills(request.variant, [player.id]))[player.id]
+        skill = (await self._store.ratings.skills(request.variant, [player.id]))[player.id]
         waiting = Waiting(
             player, member.sid, self._store.races.node, self._store.clock.now(), skill.rating, request.bots
         )

@@ -1,24 +1,22 @@
-"""What the end of a race leaves behind: each effect is without harm when repeated (NODES, 19, 20)."""
+"""Carries out what the end of a race leaves behind: each effect is without harm when repeated (NODES, 19, 20)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 
 from msgspec.structs import replace
 
-from cellrace.messages import EntrantStatus, RaceKind, RatingChange, Standing
-from cellrace_server.core.daily import day_of, streak
+from cellrace.messages import Player, RatingChange, Standing
+from cellrace_server.core.effects import Effects, effects_of, streak_board, streak_ends_at, streak_score
 from cellrace_server.core.facts import Fact, Over
 from cellrace_server.core.race import Race
-from cellrace_server.core.ratings import is_rated, rate
-from cellrace_server.core.standings import Finish
+from cellrace_server.core.ratings import is_rated, places_of, rate
 from cellrace_server.store import Store
-from cellrace_server.store.boards import RatingStep, RowInfo
+from cellrace_server.store.boards import Rule
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.ratings import Applied, RatingStep
 
-NOT_WON = 10**9
-"""What the rows of a daily board that are ranked by cards home stand behind: longer than any time, ms."""
-FULL_HOME = 1_000
 ATTEMPTS = 20
 """How often ratings are worked out anew when other races of the same players end at the same time."""
 
@@ -35,14 +33,14 @@ async def with_ratings(store: Store, race: Race, facts: Sequence[Fact]) -> list[
 
 
 async def _rated(store: Store, race: Race, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
-    players = [standing.player.id for standing in standings]
+    places = places_of(standings)
     bots = {standing.player.id: standing.player.bot for standing in standings}
     variant = race.settings.variant
     for _ in range(ATTEMPTS):
-        before = await store.boards.skills(variant, players)
-        after = rate(standings, before)
-        steps = [RatingStep(player, before[player], after[player]) for player in players]
-        applied = await store.boards.apply_ratings(variant, race.id, race.changed_at, steps, bots)
+        before = await store.ratings.skills(variant, list(places))
+        after = rate(places, before)
+        steps = tuple(RatingStep(p, place, bots[p], before[p], after[p]) for p, place in places.items())
+        applied = await store.ratings.apply(variant, race.id, Applied(race.changed_at, steps))
         if applied is not None:
             changes = {
                 step.player: RatingChange(before=step.before.rating, after=step.after.rating) for step in applied
@@ -56,49 +54,38 @@ async def record_end(store: Store, race: Race) -> None:
 
     Everything is taken from the race's facts, so that any node can do it, and do it again. Raises StoreUnavailable.
     """
-    players = [entrant.player.id for entrant in race.entrants]
+    verdicts = await store.acts.verdicts(race.id, [entrant.player.id for entrant in race.entrants])
+    players = [entrant.player.id for entrant in race.entrants if entrant.player.id not in verdicts.stand_ins]
     await store.lists.end(race)
     await store.players.race_ended(players, race.id, race.created_at)
-    if race.standings is not None and not _is_practice(race):
-        for entrant in race.entrants:
-            if entrant.finish is not None:
-                await _record_finish(store, race, entrant.finish)
+    secret = await store.races.secret(race.id) if race.standings is not None else None
+    if secret is not None and not verdicts.void:
+        await record_effects(store, effects_of(race, secret.deal), frozenset(players))
     await store.races.compact(race.id)
+    if verdicts.stand_ins:
+        await store.races.stand_in(race.id, verdicts.stand_ins)
+        await store.acts.forgotten(race.id, list(verdicts.stand_ins))
 
 
-def _is_practice(race: Race) -> bool:
-    """Whether somebody raced a known deal alone: it counts for nothing, for its solution may be known as well."""
-    return race.settings.deal is not None and len(race.entrants) == 1
+async def record_effects(store: Store, effects: Effects, players: frozenset[str]) -> None:
+    """Write the effects of a race that concern these players. Raises StoreUnavailable."""
+    for finished in effects.finished:
+        if finished.player in players:
+            await store.profiles.finish(finished)
+    for score in effects.scores:
+        if score.player.id in players:
+            await store.boards.submit(score)
+    for won in effects.days:
+        if won.player.id in players:
+            await set_streak(store, won.variant, won.player, await store.profiles.win_day(won))
 
 
-async def _record_finish(store: Store, race: Race, finish: Finish) -> None:
-    variant, player = race.settings.variant, finish.player
-    won = finish.status is EntrantStatus.WON
-    time = finish.time if won and is_rated(race) else None
-    await store.profiles.finished(player.id, variant, race.id, won=won, at=finish.at, time=time)
-    info = RowInfo(race=race.id, time=finish.time, home=finish.home, moves=finish.moves)
-    if race.kind is RaceKind.DAILY:
-        await _record_daily(store, race, finish, info)
+async def set_streak(
+    store: Store, variant: str, player: Player, days: Mapping[date, int], rule: Rule = Rule.NEWER
+) -> None:
+    """Put a player's streak on its board, or take it off where there is none. Raises StoreUnavailable."""
+    if not days:
+        await store.boards.remove(streak_board(variant), player.id)
         return
-    if finish.time is None:
-        return
-    boards = [f"best:{variant}"] if is_rated(race) else []
-    secret = await store.races.secret(race.id)
-    if secret is not None:
-        boards.append(f"deal:{variant}:{secret.deal}")
-    for board in boards:
-        await store.boards.submit(board, player.id, finish.time, finish.at, player.bot, info)
-
-
-async def _record_daily(store: Store, race: Race, finish: Finish, info: RowInfo) -> None:
-    assert race.start_at is not None
-    variant, player = race.settings.variant, finish.player
-    day = day_of(race.start_at)
-    value = NOT_WON + FULL_HOME - finish.home if finish.time is None else finish.time
-    await store.boards.submit(f"daily:{day}:{variant}", player.id, value, finish.at, player.bot, info)
-    if finish.time is not None:
-        days = await store.profiles.win_day(player.id, variant, day)
-        last = max(days)
-        row = RowInfo(last=last.isoformat())
-        board = f"streak:{variant}"
-        await store.boards.submit(board, player.id, -streak(days, last), finish.at, player.bot, row, replace=True)
+    score = streak_score(variant, player, days)
+    await store.boards.submit(score, rule, until=streak_ends_at(max(days)))

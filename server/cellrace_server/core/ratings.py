@@ -15,7 +15,7 @@ _SCALE = 40
 _BASE = 1000
 
 
-class Skill(Struct, frozen=True):
+class Skill(Struct, frozen=True, array_like=True):
     """What is believed of a player's skill in one game: a mean, how unsure it is, and after how many races."""
 
     mu: float = 25.0
@@ -33,11 +33,16 @@ def is_rated(race: Race) -> bool:
     return race.kind is RaceKind.RACE and race.settings.ranked and len(race.entrants) >= 2
 
 
-def rate(standings: tuple[Standing, ...], before: Mapping[str, Skill]) -> dict[str, Skill]:
+def rate(places: Mapping[str, int], before: Mapping[str, Skill]) -> dict[str, Skill]:
     """The skills after a race, by player; equal places are ties, and unfinished games count by their places."""
-    teams = [[_MODEL.rating(mu=skill.mu, sigma=skill.sigma)] for skill in (before[s.player.id] for s in standings)]
-    rated = _MODEL.rate(teams, ranks=[standing.place for standing in standings])
+    teams = [[_MODEL.rating(mu=before[player].mu, sigma=before[player].sigma)] for player in places]
+    rated = _MODEL.rate(teams, ranks=list(places.values()))
     return {
-        standing.player.id: Skill(team[0].mu, team[0].sigma, before[standing.player.id].games + 1)
-        for standing, team in zip(standings, rated, strict=True)
+        player: Skill(team[0].mu, team[0].sigma, before[player].games + 1)
+        for player, team in zip(places, rated, strict=True)
     }
+
+
+def places_of(standings: tuple[Standing, ...]) -> dict[str, int]:
+    """The places in a race, by player, the best first."""
+    return {standing.player.id: standing.place for standing in standings}

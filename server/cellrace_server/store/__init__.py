@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from cellrace_server.counts import Counts
+from cellrace_server.store.acts import ActStore
 from cellrace_server.store.boards import BoardStore
 from cellrace_server.store.clock import RaceClock
 from cellrace_server.store.commits import Committer
@@ -20,6 +21,7 @@ from cellrace_server.store.players import PlayerStore
 from cellrace_server.store.profiles import ProfileStore
 from cellrace_server.store.queue import QueueStore
 from cellrace_server.store.races import KEPT, RaceStore
+from cellrace_server.store.ratings import RatingStore
 from cellrace_server.store.replicas import Replicas
 from cellrace_server.store.signing_keys import SigningKeyStore
 
@@ -36,9 +38,11 @@ class Store:
     due: DueStore
     nodes: NodeStore
     boards: BoardStore
+    ratings: RatingStore
     daily: DailyStore
     profiles: ProfileStore
     queue: QueueStore
+    acts: ActStore
     signing_keys: SigningKeyStore
     committer: Committer
     clock: RaceClock
@@ -63,9 +67,11 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None, 
         DueStore(link),
         NodeStore(link, node),
         BoardStore(link),
+        RatingStore(link),
         DailyStore(link),
         ProfileStore(link),
         QueueStore(link),
+        ActStore(link),
         SigningKeyStore(link),
         Committer(link, node, clock.now, counts),
         clock,

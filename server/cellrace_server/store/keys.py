@@ -14,6 +14,12 @@ NODES = "nodes"
 """Hash: node -> its last beat."""
 SIGNING_KEYS = "signing_keys"
 """Hash: name of a public key -> "since when replays are signed with it, ms:the key in base64"."""
+ACTS = "acts"
+"""List: what operators have done, the last first."""
+VOID = "races:void"
+"""Set: races that an operator has made count for nothing."""
+DELETED = "players:deleted"
+"""Hash: "race|player" of a deleted player whose race has not ended -> who stands in for the player in it."""
 UP_SINCE = "nodes:up_since"
 """String: since when, without a break, there has been a node."""
 
@@ -103,11 +109,6 @@ def board(name: str) -> str:
     return f"board:{{{name}}}"
 
 
-def rating(variant: str) -> str:
-    """The name of a game's board of ratings."""
-    return f"rating:{variant}"
-
-
 def daily(day: str, variant: str) -> str:
     """Hash: the secret of a day's deal; and the stem of the keys beside it."""
     return f"daily:{{{day}:{variant}}}"
@@ -118,13 +119,18 @@ def daily_deals(variant: str) -> str:
     return f"dailies:{variant}"
 
 
+def player_finished(player_id: str, variant: str) -> str:
+    """Sorted set: the games that a player has finished, by when."""
+    return f"{player(player_id)}:finished:{variant}"
+
+
 def player_record(player_id: str, variant: str) -> str:
     """Hash: what a player has done in a game."""
     return f"{player(player_id)}:record:{variant}"
 
 
 def player_days(player_id: str, variant: str) -> str:
-    """Set: the days on which a player has won the daily challenge."""
+    """Sorted set: the days on which a player has won the daily challenge, by when."""
     return f"{player(player_id)}:days:{variant}"
 
 

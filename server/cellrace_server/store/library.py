@@ -29,7 +29,7 @@ READ = frozenset(
 """Commands that leave nothing to lose; any other waits for the replicas."""
 READING_FUNCTIONS = frozenset({"board_rows", "queue_read", "race_head"})
 """Functions that are registered with the flag `no-writes`."""
-FLEETING_FUNCTIONS = frozenset({"due_claim", "due_settle", "race_unhost"})
+FLEETING_FUNCTIONS = frozenset({"board_prune", "due_claim", "due_settle", "race_unhost"})
 """Functions whose write may be lost with its server: the next sweep, or the next reader, does the same again."""
 
 

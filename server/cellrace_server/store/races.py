@@ -13,6 +13,7 @@ from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Jo
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.store import keys
+from cellrace_server.store.erasing import StandIns, erased
 from cellrace_server.store.library import Answer, Link
 from cellrace_server.store.packing import PackedRace, pack_log, pack_race, unpack_race
 from cellrace_server.store.records import (
@@ -264,6 +265,15 @@ class RaceStore:
             )
             if done or not race.ended:
                 return
+
+    async def stand_in(self, race_id: str, stand_ins: StandIns) -> bool:
+        """Let others stand in for players of a packed race; False when there is none. Raises StoreUnavailable."""
+        blob: bytes | None = await self._link.command("GET", keys.packed(race_id))
+        if blob is None:
+            return False
+        packed = pack_race(erased(unpack_race(blob), stand_ins))
+        names = [name for pair in stand_ins.items() for name in pair]
+        return bool(await self._link.call("race_stand_in", [keys.race(race_id)], packed, *names))
 
 
 def _phase(race: Race) -> str:

@@ -35,6 +35,16 @@ def encoded_fact(fact: Fact) -> bytes:
     return _ENCODER.encode(fact)
 
 
+def decoded_race(creation: bytes) -> Race:
+    """The race without facts of what its creation put on record."""
+    return _RACES.decode(creation)
+
+
+def decoded_fact(fact: bytes) -> Fact:
+    """The fact of its form in a record."""
+    return _FACTS.decode(fact)
+
+
 def stamped_records(version: int, records: Sequence[bytes]) -> tuple[Stamped, ...]:
     """The facts of the records that follow a version."""
     facts = []

@@ -6,19 +6,25 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board:{NAME}:rows       zset    member "order:player" by value, the lowest best; equal values lie in the order of finishing
   board:{NAME}:people     zset    the same without bots
   board:{NAME}:info       hash    player -> what else the row shows
-  board:{rating:GAME}:skills   hash  player -> "mu:sigma:games"
-  board:{rating:GAME}:applied  hash  race -> what it did to the skills, as its first applier wrote it
-  player:{ID}:finished:GAME    zset  "won:race" by when it ended, won 1 or 0
-  player:{ID}:record:GAME      hash  played, won, streak, best_streak, best_time
-  daily:{DATE:GAME}:attempts   hash  player -> "race:start_at"
+  board:{NAME}:until      zset    player by when the row goes, ms; on boards whose rows do, which are streaks
+  board:{rating:GAME}:skills   hash    player -> "mu:sigma:games"
+  board:{rating:GAME}:applied  hash    race -> "number:what it did to the skills, as its first applier wrote it"
+  board:{rating:GAME}:number   string  the number of the race that was applied last; they are counted up
+  player:{ID}:finished:GAME    zset    "won:race:time" by when it ended; won 1 or 0, time only where it counts for records
+  player:{ID}:record:GAME      hash    played, won, streak, best_streak, best_time: what follows from these
+  player:{ID}:days:GAME        zset    day with a win in the daily challenge, by when it was won
+  daily:{DATE:GAME}:attempts   hash    player -> "race:start_at"
 
-  function         keys      arguments                                              answer
-  board_submit     board     player, value, order, bot, info, replace               1 when the row is new or better
-  board_remove     board     player                                                 how many rows went
-  board_rows       board     people only, offset, limit, player, around             {total, first, {player, value, place, info}…, own row}
-  rating_apply     board     race, at, packed, number, (player, before, after, value, bot)…  {"ok" or "applied", packed} or {"behind"}
-  player_finished  player    game, race, won, at, time or ""                        1
-  daily_claim      daily     player, race, start_at                                 {"1" when new, "race:start_at"}
+  function           keys      arguments                                            answer
+  board_submit       board     player, value, order, bot, info, rule, until or ""   1 when the row is written
+  board_remove       board     player                                               how many rows went
+  board_prune        board     now                                                  how many rows went, for their time was over
+  board_rows         board     people only, offset, limit, player, around           {total, first, {player, value, place, info}…, own row}
+  rating_apply       board     race, at, packed, count, (player, before, after, value, bot)…  {"ok" or "applied", packed} or {"behind"}
+  rating_rebuild     board     see below                                            1, or 0 when a race was applied meanwhile
+  player_finished    player    game, race, won, at, time or ""                      1 when it is new
+  player_unfinished  player    game, race, won, time or ""                          1 when it was there
+  daily_claim        daily     player, race, start_at                               {"1" when new, "race:start_at"}
 ]]
 
 local function remove_row(board, player)
@@ -29,12 +35,23 @@ local function remove_row(board, player)
   redis.call('ZREM', board .. ':people', member)
   redis.call('HDEL', board, player)
   redis.call('HDEL', board .. ':info', player)
+  redis.call('ZREM', board .. ':until', player)
   return 1
 end
 
-local function submit_row(board, player, value, order, bot, info, replace)
+-- Whether a value takes the place of one that is known. By the rule "better": when it is lower, or as low and finished
+-- before. "newer", for values that change with each day: when it is from later, or from then and lower. "any": always.
+local function replaces(rule, value, order, known)
+  local known_value, known_order = string.match(known, '^([^|]*)|(%d+):')
+  value, order, known_value, known_order = tonumber(value), tonumber(order), tonumber(known_value), tonumber(known_order)
+  if rule == 'better' then return value < known_value or (value == known_value and order < known_order) end
+  if rule == 'newer' then return order > known_order or (order == known_order and value < known_value) end
+  return true
+end
+
+local function submit_row(board, player, value, order, bot, info, rule)
   local known = redis.call('HGET', board, player)
-  if known and not replace and tonumber(string.match(known, '^[^|]*')) <= tonumber(value) then return 0 end
+  if known and not replaces(rule, value, order, known) then return 0 end
   remove_row(board, player)
   local member = string.format('%015.0f', tonumber(order)) .. ':' .. player
   redis.call('ZADD', board .. ':rows', value, member)
@@ -45,11 +62,19 @@ local function submit_row(board, player, value, order, bot, info, replace)
 end
 
 local function board_submit(keys, args)
-  return submit_row(keys[1], args[1], args[2], args[3], args[4], args[5], args[6] == '1')
+  local done = submit_row(keys[1], args[1], args[2], args[3], args[4], args[5], args[6])
+  if done == 1 and args[7] ~= '' then redis.call('ZADD', keys[1] .. ':until', args[7], args[1]) end
+  return done
 end
 
 local function board_remove(keys, args)
   return remove_row(keys[1], args[1])
+end
+
+local function board_prune(keys, args)
+  local over = redis.call('ZRANGEBYSCORE', keys[1] .. ':until', '-inf', args[1])
+  for _, player in ipairs(over) do remove_row(keys[1], player) end
+  return #over
 end
 
 local function row(board, rows, member, value)
@@ -78,7 +103,7 @@ end
 local function rating_apply(keys, args)
   local board, race, at, packed = keys[1], args[1], args[2], args[3]
   local stored = redis.call('HGET', board .. ':applied', race)
-  if stored then return {'applied', stored} end
+  if stored then return {'applied', string.sub(stored, string.find(stored, ':', 1, true) + 1)} end
   local count = tonumber(args[4])
   for i = 0, count - 1 do
     local known = redis.call('HGET', board .. ':skills', args[5 + 5 * i]) or ''
@@ -87,32 +112,87 @@ local function rating_apply(keys, args)
   for i = 0, count - 1 do
     local player = args[5 + 5 * i]
     redis.call('HSET', board .. ':skills', player, args[7 + 5 * i])
-    submit_row(board, player, args[8 + 5 * i], at, args[9 + 5 * i], '', true)
+    submit_row(board, player, args[8 + 5 * i], at, args[9 + 5 * i], '', 'any')
   end
-  redis.call('HSET', board .. ':applied', race, packed)
+  redis.call('HSET', board .. ':applied', race, redis.call('INCR', board .. ':number') .. ':' .. packed)
   return {'ok', packed}
 end
 
-local function player_finished(keys, args)
-  local player, game, race, won, at, time = keys[1], args[1], args[2], args[3], args[4], args[5]
+-- args: the number of the last race that the new state rests on, how many races, (race, "number:packed", or "" for one
+--   that goes)…, then (player, skill, or "" for one who goes, value, order, bot)…
+local function rating_rebuild(keys, args)
+  local board = keys[1]
+  if (redis.call('GET', board .. ':number') or '0') ~= args[1] then return 0 end
+  local races = tonumber(args[2])
+  for i = 3, 1 + 2 * races, 2 do
+    if args[i + 1] == '' then
+      redis.call('HDEL', board .. ':applied', args[i])
+    else
+      redis.call('HSET', board .. ':applied', args[i], args[i + 1])
+    end
+  end
+  for i = 3 + 2 * races, #args, 5 do
+    remove_row(board, args[i])
+    if args[i + 1] == '' then
+      redis.call('HDEL', board .. ':skills', args[i])
+    else
+      redis.call('HSET', board .. ':skills', args[i], args[i + 1])
+      submit_row(board, args[i], args[i + 2], args[i + 3], args[i + 4], '', 'any')
+    end
+  end
+  return 1
+end
+
+local function finished_member(won, race, time)
+  return won .. ':' .. race .. ':' .. time
+end
+
+-- The record as it follows from all finished games.
+local function count_anew(player, game)
   local finished, record = player .. ':finished:' .. game, player .. ':record:' .. game
-  redis.call('ZADD', finished, at, won .. ':' .. race)
-  local played, wins, streak, best = 0, 0, 0, 0
+  local played, wins, streak, best, best_time = 0, 0, 0, 0, nil
   for _, member in ipairs(redis.call('ZRANGE', finished, 0, -1)) do
     played = played + 1
     if string.sub(member, 1, 1) == '1' then
       wins, streak = wins + 1, streak + 1
       best = math.max(best, streak)
+      local time = tonumber(string.match(member, '[^:]*$'))
+      if time then best_time = math.min(time, best_time or time) end
     else
       streak = 0
     end
   end
+  redis.call('DEL', record)
+  if played == 0 then return end
   redis.call('HSET', record, 'played', played, 'won', wins, 'streak', streak, 'best_streak', best)
-  if time ~= '' then
-    local known = redis.call('HGET', record, 'best_time')
-    if not known or tonumber(time) < tonumber(known) then redis.call('HSET', record, 'best_time', time) end
+  if best_time then redis.call('HSET', record, 'best_time', best_time) end
+end
+
+local function player_finished(keys, args)
+  local player, game, race, won, at, time = keys[1], args[1], args[2], args[3], args[4], args[5]
+  local finished, record = player .. ':finished:' .. game, player .. ':record:' .. game
+  local member = finished_member(won, race, time)
+  if redis.call('ZADD', finished, 'NX', at, member) == 0 then return 0 end
+  local known = redis.call('HMGET', record, 'played', 'won', 'streak', 'best_streak', 'best_time')
+  if not known[1] or redis.call('ZREVRANK', finished, member) ~= 0 then
+    count_anew(player, game)
+    return 1
+  end
+  -- The last of them: a bot that has finished thousands is not counted through with each game more.
+  local streak = won == '1' and known[3] + 1 or 0
+  redis.call('HSET', record, 'played', known[1] + 1, 'won', known[2] + won, 'streak', streak)
+  redis.call('HSET', record, 'best_streak', math.max(streak, known[4]))
+  if time ~= '' and (not known[5] or tonumber(time) < tonumber(known[5])) then
+    redis.call('HSET', record, 'best_time', time)
   end
   return 1
+end
+
+local function player_unfinished(keys, args)
+  local finished = keys[1] .. ':finished:' .. args[1]
+  local there = redis.call('ZREM', finished, finished_member(args[3], args[2], args[4]))
+  if there == 1 then count_anew(keys[1], args[1]) end
+  return there
 end
 
 local function daily_claim(keys, args)
@@ -124,6 +204,9 @@ end
 redis.register_function{function_name = 'board_rows_@VERSION@', callback = board_rows, flags = {'no-writes'}}
 redis.register_function('board_submit_@VERSION@', board_submit)
 redis.register_function('board_remove_@VERSION@', board_remove)
+redis.register_function('board_prune_@VERSION@', board_prune)
+redis.register_function('rating_rebuild_@VERSION@', rating_rebuild)
+redis.register_function('player_unfinished_@VERSION@', player_unfinished)
 redis.register_function('rating_apply_@VERSION@', rating_apply)
 redis.register_function('player_finished_@VERSION@', player_finished)
 redis.register_function('daily_claim_@VERSION@', daily_claim)

@@ -33,6 +33,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_head      race                                                                 see below
   race_unhost    race           node…                                                 how many were removed
   race_compact   race           see below                                             1 when done, else 0
+  race_stand_in  race           packed, (player, who stands in)…                      1, or 0 when it is not packed
   due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
@@ -295,6 +296,23 @@ local function race_compact(keys, args)
   return 1
 end
 
+-- Others stand in for players of a packed race, who are deleted.
+local function race_stand_in(keys, args)
+  local base = keys[1]
+  if redis.call('EXISTS', base .. ':packed') == 0 then return 0 end
+  redis.call('SET', base .. ':packed', args[1], 'KEEPTTL')
+  for i = 2, #args, 2 do
+    for _, suffix in ipairs({':replays', ':presence'}) do
+      local known = redis.call('HGET', base .. suffix, args[i])
+      if known then
+        redis.call('HSET', base .. suffix, args[i + 1], known)
+        redis.call('HDEL', base .. suffix, args[i])
+      end
+    end
+  end
+  return 1
+end
+
 -- Always leaves another score behind, earlier by 1 ms at least: whoever claimed the race before cannot settle it later
 -- without knowing of this.
 local function due_expect(keys, args)
@@ -358,6 +376,7 @@ redis.register_function('race_gone_@VERSION@', race_gone)
 redis.register_function('race_load_@VERSION@', race_load)
 redis.register_function('race_unhost_@VERSION@', race_unhost)
 redis.register_function('race_compact_@VERSION@', race_compact)
+redis.register_function('race_stand_in_@VERSION@', race_stand_in)
 redis.register_function('due_expect_@VERSION@', due_expect)
 redis.register_function('due_claim_@VERSION@', due_claim)
 redis.register_function('due_settle_@VERSION@', due_settle)

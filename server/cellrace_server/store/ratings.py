@@ -1,0 +1,129 @@
+"""Ratings on record: what is believed of each player, and what each race did to it, applied once (NODES, 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from cellrace_server.core.effects import rating_board
+from cellrace_server.core.ratings import Skill
+from cellrace_server.store import keys
+from cellrace_server.store.library import Answer, Argument, Link
+
+
+class RatingStep(Struct, frozen=True, array_like=True):
+    """What one race did to one player's skill, and why: the place."""
+
+    player: str
+    place: int
+    bot: bool
+    before: Skill
+    after: Skill
+
+
+class Applied(Struct, frozen=True, array_like=True):
+    """What one race did to all its players' skills; `at` is when its last game ended, ms."""
+
+    at: int
+    steps: tuple[RatingStep, ...]
+
+
+class RatingNow(Struct, frozen=True):
+    """A player's skill, and since when the rating is what it is, ms."""
+
+    skill: Skill
+    at: int
+    bot: bool
+
+
+class Ledger(Struct, frozen=True):
+    """All ratings of a game: the races in the order in which they were applied, and the skills as they stand."""
+
+    number: int
+    races: Mapping[str, Applied]
+    numbers: Mapping[str, int]
+    skills: Mapping[str, Skill]
+
+
+class RatingStore:
+    """Reads and writes ratings."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def skills(self, variant: str, players: Sequence[str]) -> dict[str, Skill]:
+        """What is known of the players' skills; of a new one, what is believed of everybody."""
+        found: Answer = await self._link.command("HMGET", _board(variant) + ":skills", *players)
+        return {player: Skill() if text is None else _skill(text) for player, text in zip(players, found, strict=True)}
+
+    async def apply(self, variant: str, race: str, applied: Applied) -> tuple[RatingStep, ...] | None:
+        """Apply a race once; what its first applier did is returned ever after. None: somebody's skill has moved on."""
+        changes = [
+            part
+            for step in applied.steps
+            for part in (
+                step.player,
+                _skill_text(step.before) if step.before.games else "",
+                _skill_text(step.after),
+                -step.after.rating,
+                int(step.bot),
+            )
+        ]
+        packed = msgspec.msgpack.encode(applied)
+        count = len(applied.steps)
+        answer: Answer = await self._link.call(
+            "rating_apply", [_board(variant)], race, applied.at, packed, count, *changes
+        )
+        if answer[0] == b"behind":
+            return None
+        return msgspec.msgpack.decode(answer[1], type=Applied).steps
+
+    async def ledger(self, variant: str) -> Ledger:
+        """All that is on record of a game's ratings."""
+        board = _board(variant)
+        number, races, skills = await self._link.commands(
+            (("GET", board + ":number"), ("HGETALL", board + ":applied"), ("HGETALL", board + ":skills"))
+        )
+        split = {race.decode(): value.partition(b":") for race, value in races.items()}
+        ordered = sorted(split, key=lambda race: int(split[race][0]))
+        return Ledger(
+            int(number or 0),
+            {race: msgspec.msgpack.decode(split[race][2], type=Applied) for race in ordered},
+            {race: int(split[race][0]) for race in ordered},
+            {player.decode(): _skill(text) for player, text in skills.items()},
+        )
+
+    async def rebuild(
+        self,
+        variant: str,
+        ledger: Ledger,
+        races: Mapping[str, Applied | None],
+        players: Iterable[tuple[str, RatingNow | None]],
+    ) -> bool:
+        """Write races and skills over those of a ledger, None for what goes; False when it has grown meanwhile."""
+        words: list[Argument] = [ledger.number, len(races)]
+        for race, applied in races.items():
+            packed = b"" if applied is None else b"%d:" % ledger.numbers[race] + msgspec.msgpack.encode(applied)
+            words += (race, packed)
+        for player, standing in players:
+            if standing is None:
+                words += (player, "", 0, 0, 0)
+            else:
+                skill = standing.skill
+                words += (player, _skill_text(skill), -skill.rating, standing.at, int(standing.bot))
+        return bool(await self._link.call("rating_rebuild", [_board(variant)], *words))
+
+
+def _board(variant: str) -> str:
+    return keys.board(rating_board(variant))
+
+
+def _skill_text(skill: Skill) -> str:
+    return f"{skill.mu!r}:{skill.sigma!r}:{skill.games}"
+
+
+def _skill(text: bytes) -> Skill:
+    mu, sigma, games = text.decode().split(":")
+    return Skill(float(mu), float(sigma), int(games))
