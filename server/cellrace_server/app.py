@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import socket
 import ssl
@@ -41,6 +42,7 @@ from cellrace_server.signing import KEY_FILE, Signer
 from cellrace_server.store import Store, open_store
 from cellrace_server.store.connect import connect, without_secrets
 from cellrace_server.store.embedded import EmbeddedStore
+from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import (
     FactTold,
     Hearing,
@@ -121,7 +123,12 @@ async def running(config: Config) -> AsyncIterator[Node]:
         stack.push_async_callback(tasks.close)
         rooms = Rooms(store, RoomAnnouncer(store.clock.now), tasks)
         sessions = Sessions()
-        hearing = Hearing(connected.client, node, _hearer(rooms, sessions, tasks), rooms.catch_up)
+
+        def catch_up() -> None:
+            rooms.catch_up()
+            tasks.spawn(_compare(sessions, store), "compare the sessions")
+
+        hearing = Hearing(connected.client, node, _hearer(rooms, sessions, tasks), catch_up)
         admission = Admission(store, rooms, config.bounds, tasks)
         matching = Matching(store, rooms)
         services = Services(
@@ -191,6 +198,12 @@ def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling
                 rooms.hear(telling)
 
     return hear
+
+
+async def _compare(sessions: Sessions, store: Store) -> None:
+    # Where the store does not answer, the next of the regular comparisons does it.
+    with contextlib.suppress(StoreUnavailable):
+        await sessions.compare(store.players)
 
 
 async def _listen(config: Config, services: Services, web: Web) -> Server:

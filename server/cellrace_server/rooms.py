@@ -30,10 +30,10 @@ log = structlog.get_logger()
 class _Holding:
     """One race's place here, kept while somebody uses it or hears the room.
 
-    `lock` makes loading and letting go serial.
+    `lock` makes loading and letting go serial; `missed` says that something was told while the record was being read.
     """
 
-    __slots__ = ("finished", "lock", "referee", "timer", "users", "waking")
+    __slots__ = ("finished", "lock", "missed", "referee", "timer", "users", "waking")
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -42,6 +42,7 @@ class _Holding:
         self.timer: asyncio.TimerHandle | None = None
         self.waking: Referee | None = None
         self.finished = False
+        self.missed = False
 
 
 class Rooms:
@@ -90,6 +91,7 @@ class Rooms:
         async with holding.lock:
             if holding.referee is not None:
                 return holding.referee
+            holding.missed = False
             record = await self._store.races.load(race_id, host=True)
             if record is None:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
@@ -98,6 +100,8 @@ class Rooms:
             start_at = record.race.start_at
             if start_at is not None and self._store.clock.now() >= start_at + self._store.clock.margin:
                 referee.room.released = referee.room.start is not None and record.race.cancelled is None
+            if holding.missed:
+                referee.room.doubt()
             holding.referee = referee
             holding.finished = False
             return referee
@@ -193,7 +197,11 @@ class Rooms:
     def hear(self, telling: FactTold | MovesTold | PresenceTold) -> None:
         """Take in what another node has written; on a gap the record is read."""
         holding = self._holdings.get(telling.race)
-        if holding is None or holding.referee is None:
+        if holding is None:
+            return
+        if holding.referee is None:
+            # The record that is on its way here may have left the store before this was written (NODES, 15).
+            holding.missed = True
             return
         room = holding.referee.room
         match telling:
@@ -220,8 +228,11 @@ class Rooms:
 
     def catch_up(self) -> None:
         """Read the record of every race held here: something may have been told while nobody listened (NODES, 15)."""
-        for referee in self:
-            self.doubt(referee)
+        for holding in list(self._holdings.values()):
+            if holding.referee is None:
+                holding.missed = True
+            else:
+                self.doubt(holding.referee)
 
 
 def _is_idle(holding: _Holding) -> bool:

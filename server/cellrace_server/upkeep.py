@@ -32,7 +32,7 @@ class Upkeep:
 
     async def beat(self) -> None:
         """Say every few seconds that this node lives, until cancelled."""
-        await repeat(BEAT, "no beat", lambda: self._store.nodes.beat(self._store.clock.now()))
+        await repeat(BEAT, "no beat", self.beat_once)
 
     async def sweep(self) -> None:
         """Look at every race that is due, whoever holds it, until cancelled."""
@@ -41,6 +41,12 @@ class Upkeep:
     async def compare(self) -> None:
         """Compare the races held here with the store, until cancelled."""
         await repeat(COMPARISON, "the races held here could not be compared", self.compare_once)
+
+    async def beat_once(self) -> None:
+        """Say that this node lives; if it seemed dead, the others may tell it nothing. Raises StoreUnavailable."""
+        if not await self._store.nodes.beat(self._store.clock.now()):
+            log.warning("this node was silent for so long that the others took it for dead")
+            self._rooms.catch_up()
 
     async def sweep_once(self) -> None:
         """Look at the races that are due now. Raises StoreUnavailable."""

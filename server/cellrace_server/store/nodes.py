@@ -20,17 +20,19 @@ class NodeStore:
         self.node = node
         self.nodes = Nodes({}, 0, 0, 0)
 
-    async def beat(self, now: int) -> None:
-        """Say that this node lives, and look who else does."""
+    async def beat(self, now: int) -> bool:
+        """Say that this node lives, and look who else does; False when it had been silent until it seemed dead."""
         beats = await self._beats()
         if not any(now < beat + NODE_SILENCE for beat in beats.values()):
             await self._link.command("SET", keys.UP_SINCE, now, lasting=False)
         # A beat is good for seconds: it waits for no replica, or a replica that is slow would make all nodes seem dead.
         await self._link.command("HSET", keys.NODES, self.node, now, lasting=False)
         up_since: bytes | None = await self._link.command("GET", keys.UP_SINCE)
+        unbroken = not self.nodes.seen_at or now < self.nodes.seen_at + NODE_SILENCE
         self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now, now)
         if forgotten := [node for node, beat in beats.items() if now > beat + FORGOTTEN]:
             await self._link.command("HDEL", keys.NODES, *forgotten, lasting=False)
+        return unbroken
 
     async def leave(self) -> None:
         """Say that this node ends."""
