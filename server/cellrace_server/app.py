@@ -32,6 +32,7 @@ from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
 from cellrace_server.net.connection import Connection
+from cellrace_server.net.queueing import enter_match, find_match
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
@@ -127,6 +128,9 @@ async def running(config: Config) -> AsyncIterator[Node]:
         def catch_up() -> None:
             rooms.catch_up()
             tasks.spawn(_compare(sessions, store), "compare the sessions")
+            for session in sessions:
+                if session.queued is not None:
+                    tasks.spawn(find_match(session), "find a match")
 
         hearing = Hearing(connected.client, node, _hearer(rooms, sessions, tasks), catch_up)
         admission = Admission(store, rooms, config.bounds, tasks)
@@ -191,7 +195,7 @@ def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling
             case MatchedTold():
                 session = sessions.find(telling.player, telling.sid)
                 if session is not None:
-                    tasks.spawn(requests.enter_match(session, telling.race), "enter a match")
+                    tasks.spawn(enter_match(session, telling.race), "enter a match")
             case SupersededTold():
                 sessions.supersede(telling.player, telling.sid)
             case FactTold() | MovesTold() | PresenceTold():

@@ -11,7 +11,7 @@ from cellrace.messages import QueueJoin, RaceKind, Settings
 from cellrace.variants import VARIANTS
 from cellrace_server.core.facts import Fact, Joined, ReadySet
 from cellrace_server.core.matchmaking import Waiting, pairs
-from cellrace_server.core.presence import NODE_SILENCE
+from cellrace_server.core.presence import NODE_SILENCE, judges
 from cellrace_server.core.race import Race
 from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
@@ -59,12 +59,11 @@ class Matching:
         """The same in one game."""
         now = self._store.clock.now()
         everybody, pending = await self._store.queue.read(variant)
-        present: list[Waiting] = []
-        for waiting in everybody:
-            if self._is_alive(waiting.node, now):
-                present.append(waiting)
-            else:
-                await self._store.queue.leave(variant, waiting.player.id, waiting.sid)
+        present = [waiting for waiting in everybody if self._is_alive(waiting, now)]
+        if judges(self._store.nodes.nodes, now):
+            for waiting in everybody:
+                if waiting not in present:
+                    await self._store.queue.leave(variant, waiting.player.id, waiting.sid)
         for one, other in pairs(present, now):
             match = Match(new_id(), now, (one, other))
             if await self._store.queue.pop(variant, match):
@@ -73,10 +72,12 @@ class Matching:
             if now >= match.at + LEFT_PENDING:
                 await self._make_race(variant, match)
 
-    def _is_alive(self, node: str, now: int) -> bool:
-        beat = self._store.nodes.nodes.beats.get(node)
-        # A node that is not known yet has only just begun to beat.
-        return beat is None or now < beat + NODE_SILENCE
+    def _is_alive(self, waiting: Waiting, now: int) -> bool:
+        """Whether somebody's node lives; one that has not beaten yet may just have begun."""
+        if waiting.node == self._store.races.node:
+            return True
+        beat = self._store.nodes.nodes.beats.get(waiting.node, waiting.since)
+        return now < beat + NODE_SILENCE
 
     async def _make_race(self, variant: str, match: Match) -> None:
         """The race of a match, both in it and ready; doing it twice makes one race."""

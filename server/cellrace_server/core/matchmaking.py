@@ -1,4 +1,8 @@
-"""Who races whom in a quick match: near in rating at first, anybody after a while, the longest waiting first."""
+"""Who races whom in a quick match: near in rating at first, anybody after a while, the longest waiting first.
+
+A person who accepts bots is offered one after a while, whatever its rating; whoever else waits for people is chosen
+before. Two bots race each other only if both accept bots: the others wait for people.
+"""
 
 from __future__ import annotations
 
@@ -45,10 +49,17 @@ def pairs(waiting: Sequence[Waiting], now: int) -> list[tuple[Waiting, Waiting]]
 
 
 def _may_race(one: Waiting, other: Waiting, now: int) -> bool:
-    for who, rival in ((one, other), (other, one)):
-        if rival.player.bot and not (who.bots and (who.player.bot or now - who.since >= BOT_AFTER)):
-            return False
-    return abs(one.rating - other.rating) <= max(_range(one, now), _range(other, now))
+    if not (_accepts(one, other, now) and _accepts(other, one, now)):
+        return False
+    # Whoever is offered a bot gets one, if not the nearest: bots are few, and of very different strengths.
+    apart = 0 if one.player.bot != other.player.bot else abs(one.rating - other.rating)
+    return apart <= max(_range(one, now), _range(other, now))
+
+
+def _accepts(who: Waiting, rival: Waiting, now: int) -> bool:
+    if not rival.player.bot:
+        return True
+    return who.bots and (who.player.bot or now - who.since >= BOT_AFTER)
 
 
 def _range(who: Waiting, now: int) -> float:

@@ -11,20 +11,17 @@ from cellrace.messages import (
     MAX_MOVES,
     PROTOCOL_VERSION,
     ClientMessage,
-    CloseCode,
     DailyGet,
     DailyPractice,
     DailyStart,
     Hello,
     LeaderboardGet,
     Limits,
-    MatchedPush,
     Move,
     Ok,
     Ping,
     PlayerGet,
     Pong,
-    Queued,
     QueueJoin,
     QueueLeave,
     RaceConcede,
@@ -52,6 +49,7 @@ from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
 from cellrace_server.moves import Mover, Superseded
 from cellrace_server.net import views
+from cellrace_server.net.queueing import join_queue, leave_queue
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
@@ -106,9 +104,9 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
         case RaceRematch():
             session.track(await lobby.rematch(session, request.race, _whole(session, request)))
         case QueueJoin():
-            await _join_queue(session, request)
+            await join_queue(session, request)
         case QueueLeave():
-            await _leave_queue(session)
+            await leave_queue(session)
             session.answer(Ok(re=request.id))
         case DailyGet():
             session.answer(await services.challenges.get(session.player.id, request))
@@ -217,39 +215,6 @@ async def _play(session: Session, referee: Referee, request: Move, arrived: floa
         raise
     if referee.room.race.version != version or referee.room.spectators:
         rooms.attend(referee)
-
-
-async def _join_queue(session: Session, request: QueueJoin) -> None:
-    if session.queued is not None:
-        raise Refused(ErrorCode.ALREADY_QUEUED)
-    waiting = await session.services.matching.join(session, request)
-    session.queued = request.variant
-    session.answer(Queued(re=request.id, waiting=waiting))
-    await session.services.matching.pair(request.variant)
-
-
-async def _leave_queue(session: Session) -> None:
-    variant, session.queued = session.queued, None
-    if variant is not None:
-        await session.services.matching.leave(session, variant)
-
-
-async def enter_match(session: Session, race_id: str) -> None:
-    """Bring a player who has been matched into the race; whom that fails for comes back and finds it."""
-    session.queued = None
-    try:
-        async with session.services.rooms.hold(race_id) as referee:
-            room = referee.room
-            if race_id in session.races or room.entrant(session.player.id) is None:
-                return
-            await session.services.admission.open(referee, session)
-            room.attach(session)
-            session.push(MatchedPush(race=race_id))
-            session.track(referee)
-    except Superseded:
-        session.close(CloseCode.TAKEN_OVER)
-    except (StoreError, Refused, LostTrack):
-        session.close(CloseCode.LOST_TRACK)
 
 
 def _ok(session: Session, request: Request) -> Callable[[Room], None]:

@@ -68,6 +68,8 @@ class Session:
         self.opened: dict[str, str] = {}
         self.queued: str | None = None
         """The game whose queue the player waits in."""
+        self.queues: set[str] = set()
+        """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
         # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
         self._inbox: deque[Arrived] = deque()
@@ -178,8 +180,8 @@ class Session:
             referee.room.detach(self)
         self.services.sessions.remove(self)
         self.services.admission.disconnected(self, self.races, gone_at)
-        if self.queued is not None:
-            self.services.admission.unqueued(self, self.queued)
+        for variant in self.queues:
+            self.services.admission.unqueued(self, variant)
 
     def _miss_hello(self) -> None:
         if not self.known:

@@ -1,0 +1,63 @@
+"""Quick matches as a connection asks for them: into the queue and out again, and into the race that comes of it."""
+
+from __future__ import annotations
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import CloseCode, MatchedPush, Queued, QueueJoin
+from cellrace_server.moves import Superseded
+from cellrace_server.net.session import Session
+from cellrace_server.store.errors import StoreError
+from cellrace_server.store.races import LostTrack
+
+
+async def join_queue(session: Session, request: QueueJoin) -> None:
+    """Wait for a rival. Raises Refused with `already_queued`, StoreUnavailable."""
+    if session.queued is not None:
+        raise Refused(ErrorCode.ALREADY_QUEUED)
+    # Before it is on record: where the answer is lost, the player may wait all the same.
+    session.queues.add(request.variant)
+    waiting = await session.services.matching.join(session, request)
+    session.queued = request.variant
+    session.answer(Queued(re=request.id, waiting=waiting))
+    await session.services.matching.pair(request.variant)
+
+
+async def leave_queue(session: Session) -> None:
+    """Wait no more. Raises StoreUnavailable."""
+    session.queued = None
+    for variant in sorted(session.queues):
+        await session.services.matching.leave(session, variant)
+        session.queues.discard(variant)
+
+
+async def enter_match(session: Session, race_id: str, *, told: bool = True) -> None:
+    """Bring a player who has been matched into the race; whom that fails for comes back and finds it.
+
+    Not `told` of it, a connection enters only what its player has been in on no connection yet.
+    """
+    if race_id in session.races:
+        return
+    try:
+        async with session.services.rooms.hold(race_id) as referee:
+            room, player = referee.room, session.player.id
+            if room.entrant(player) is None or (not told and player in room.presence):
+                return
+            session.queued = None
+            await session.services.admission.open(referee, session)
+            room.attach(session)
+            session.push(MatchedPush(race=race_id))
+            session.track(referee)
+    except Superseded:
+        session.close(CloseCode.TAKEN_OVER)
+    except (StoreError, Refused, LostTrack):
+        session.close(CloseCode.LOST_TRACK)
+
+
+async def find_match(session: Session) -> None:
+    """Look whether a player who waits has been matched while this node could not be told."""
+    try:
+        races = await session.services.store.players.races(session.player.id)
+    except StoreError:
+        return  # The subscription is then soon built anew, and this done again.
+    for race_id in races:
+        await enter_match(session, race_id, told=False)
