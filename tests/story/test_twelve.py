@@ -41,7 +41,8 @@ class Racer:
         while seq - self.undone * 2 < len(moves):
             done = seq - self.undone * 2
             sent = moves[done : done + chance.randint(1, 16)]
-            if chance.random() < 0.1 and not (variant == "marseille" and done == 0):
+            # Not around a reserve that is being laid out, nor after a winning move.
+            if chance.random() < 0.1 and done > 3 and done + 1 < len(moves):
                 sent = [sent[0], "u", *sent]
                 self.undone += 1
             self.last = await self.player.ask("move", race=race, seq=seq, moves=sent)

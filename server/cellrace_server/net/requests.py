@@ -154,6 +154,8 @@ async def _hello(session: Session, request: Hello) -> None:
     session.become(admitted.player, admitted.sid, mover)
 
     def welcome(referees: list[Referee]) -> None:
+        if not services.sessions.is_newest(session):
+            raise Superseded
         session.answer(_welcome(session, request, admitted, referees))
         services.sessions.take_over(session)
         for referee in referees:

@@ -42,8 +42,13 @@ class Sessions:
     async def halt_older(self, session: Session) -> None:
         """Nothing more of the connection before this one is carried out, and nothing is under way."""
         before = self._newest.get(session.player.id)
-        if before is not None and before is not session:
+        if before is not None and _epoch(before) < _epoch(session):
             await before.halt()
+
+    def is_newest(self, session: Session) -> bool:
+        """Whether no later connection of the player has been welcomed here meanwhile."""
+        before = self._newest.get(session.player.id)
+        return before is None or _epoch(before) <= _epoch(session)
 
     def take_over(self, session: Session) -> None:
         """A connection plays for its player from now on; the one before it is closed."""
@@ -72,3 +77,8 @@ class Sessions:
         session = self.find(player, sid)
         if session is not None:
             session.close(CloseCode.TAKEN_OVER)
+
+
+def _epoch(session: Session) -> int:
+    """How many connections of its player came before this one."""
+    return int(session.sid.partition(".")[0])

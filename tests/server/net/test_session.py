@@ -10,6 +10,7 @@ from typing import Any
 import msgpack
 import pytest
 
+from cellrace_server.admission import Admission
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
 from cellrace_server.store.commits import Committer
@@ -291,17 +292,42 @@ class TestTakeover:
             assert await older.closed() == 4100
         await play(chain[-1], race, ["1a"])
 
-    async def test_connections_at_once_leave_one(self, seats: Table) -> None:
+    async def test_connections_at_once_leave_the_newest(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Also when an older one is slower to come in: it gives way to the one that overtook it."""
         ann = await seats.player("Ann")
         race = await start_race(ann, deal=617)
+        resuming, go_on = asyncio.Event(), asyncio.Event()
+        resume = Admission.resume
+
+        async def slowly(*args: Any) -> None:
+            resuming.set()
+            await go_on.wait()
+            await resume(*args)
+
+        monkeypatch.setattr(Admission, "resume", slowly)
+        slow = await seats.stranger()
+        await slow.send("hello", token=ann.token)
+        await resuming.wait()
+        monkeypatch.undo()
+        fast = await seats.back(ann)
+        go_on.set()
+        assert await slow.closed() == 4100
+        assert await ann.closed() == 4100
+        await play(fast, race, ["1a"])
+
+    @pytest.mark.parametrize("racing", [True, False])
+    async def test_of_many_connections_at_once_one_stays(self, seats: Table, racing: bool) -> None:
+        ann = await seats.player("Ann")
+        if racing:
+            await start_race(ann, deal=617)
         many = [await seats.stranger() for _ in range(6)]
         for stranger in many:
             await stranger.send("hello", token=ann.token)
-
         everybody = [ann, *many]
         await eventually(lambda: sum(player.socket.close_code == 4100 for player in everybody) == 6)
         (last,) = [player for player in everybody if player.socket.close_code is None]
-        await play(last, race, ["1a"])
+        race = (await last.ask("race.create"))["race"]
+        assert (await last.ask("race.sync", race=race))["race"] == race
 
 
 class TestLoss:
