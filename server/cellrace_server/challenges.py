@@ -13,6 +13,7 @@ from cellrace.messages import (
     DailyPractice,
     DailyStart,
     EntrantStatus,
+    Player,
     RaceKind,
     Settings,
     Spectate,
@@ -46,8 +47,8 @@ class Challenges:
         self._rooms = rooms
         self._admission = admission
 
-    async def get(self, player: str, request: DailyGet) -> Daily:
-        """What a player may know of a day. Raises Refused, StoreUnavailable."""
+    async def get(self, player: Player | None, request: DailyGet) -> Daily:
+        """What a player may know of a day, or a stranger. Raises Refused, StoreUnavailable."""
         _check_game(request.variant)
         now = self._store.clock.now()
         today = day_of(now)
@@ -68,20 +69,21 @@ class Challenges:
             entries=await self._store.daily.entries(day, request.variant),
             deal=secret.deal if published else None,
             salt=secret.salt if published else None,
-            you=await self._own_attempt(day, request.variant, player),
+            you=None if player is None else await self._own_attempt(day, request.variant, player),
         )
 
-    async def _own_attempt(self, day: date, variant: str, player: str) -> DailyAttempt | None:
-        attempt = await self._store.daily.attempt(day, variant, player)
+    async def _own_attempt(self, day: date, variant: str, player: Player) -> DailyAttempt | None:
+        attempt = await self._store.daily.attempt(day, variant, player.id)
         if attempt is None:
             return None
+        await self._open_attempt(player, day, variant, attempt)
         head = await self._store.races.head(attempt.race)
-        entrant = None if head is None else head.race.entrant(player)
+        entrant = None if head is None else head.race.entrant(player.id)
         if head is None or entrant is None or entrant.finish is None:
-            playing = None if head is None else head.tallies.get(player)
+            playing = None if head is None else head.tallies.get(player.id)
             home = playing.home if playing else 0
             return DailyAttempt(race=attempt.race, status=EntrantStatus.PLAYING, home=home)
-        board = await self._store.boards.rows(daily_board(day, variant), 0, 0, player, around=False, bots=True)
+        board = await self._store.boards.rows(daily_board(day, variant), 0, 0, player.id, around=False, bots=True)
         return DailyAttempt(
             race=attempt.race,
             status=entrant.finish.status,
@@ -96,18 +98,27 @@ class Challenges:
         Raises Refused with `already_attempted`, StoreUnavailable.
         """
         _check_game(request.variant)
-        player, now = member.player.id, self._store.clock.now()
+        player, now = member.player, self._store.clock.now()
         day = day_of(now)
-        new, attempt = await self._store.daily.claim(day, request.variant, player, new_id(), now)
-        await self._open_attempt(member, day, request.variant, attempt)
-        if not new:
+        new, attempt = await self._store.daily.claim(day, request.variant, player.id, new_id(), now)
+        made = await self._open_attempt(player, day, request.variant, attempt)
+        # Claimed and not made, by a node that died: nobody has seen the layout, and this is that attempt's start.
+        if not new and not made:
             raise Refused(ErrorCode.ALREADY_ATTEMPTED, race=attempt.race)
         return await self._enter(member, attempt.race, answer)
 
-    async def _open_attempt(self, member: Member, day: date, variant: str, attempt: Attempt) -> None:
-        """The race of an attempt, if whoever claimed it did not come to make it."""
-        if await self._store.races.head(attempt.race) is not None:
-            return
+    async def _open_attempt(self, player: Player, day: date, variant: str, attempt: Attempt) -> bool:
+        """The race of an attempt, if whoever claimed it did not come to make it; whether it was missing."""
+        if attempt.made:
+            return False
+        head = await self._store.races.head(attempt.race)
+        missing = head is None or not head.race.version
+        if missing:
+            await self._open_missing(player, day, variant, attempt)
+        await self._store.daily.made(day, variant, player.id, attempt)
+        return missing
+
+    async def _open_missing(self, player: Player, day: date, variant: str, attempt: Attempt) -> None:
         settings = Settings(
             variant=variant,
             seats=1,
@@ -119,7 +130,7 @@ class Challenges:
             spectate=Spectate.AFTER,
         )
         secret = await self._store.daily.secret(day, variant)
-        await self._open(member, attempt.race, RaceKind.DAILY, settings, secret, attempt.start_at)
+        await self._open(player, attempt.race, RaceKind.DAILY, settings, secret, attempt.start_at)
 
     async def practise(self, member: Member, request: DailyPractice, answer: Answer) -> Referee:
         """A published day's deal once more; it never counts. Raises Refused with `too_early`, StoreUnavailable."""
@@ -134,11 +145,11 @@ class Challenges:
             variant=request.variant, deal=deal, seats=1, private=True, time_limit=TIME_LIMIT, countdown=0, ranked=False
         )
         race_id = new_id()
-        await self._open(member, race_id, RaceKind.RACE, settings, new_secret(deal), now)
+        await self._open(member.player, race_id, RaceKind.RACE, settings, new_secret(deal), now)
         return await self._enter(member, race_id, answer)
 
     async def _open(
-        self, member: Member, race_id: str, kind: RaceKind, settings: Settings, secret: Secret, start_at: int
+        self, player: Player, race_id: str, kind: RaceKind, settings: Settings, secret: Secret, start_at: int
     ) -> None:
         """A race of one that runs at once; doing it twice makes one race."""
         race = Race(
@@ -146,13 +157,13 @@ class Challenges:
             kind=kind,
             settings=settings,
             created_at=start_at,
-            created_by=member.player.id,
+            created_by=player.id,
             changed_at=start_at,
         )
-        await self._store.players.enter(member.player.id, race_id, start_at)
+        await self._store.players.enter(player.id, race_id, start_at)
         await self._rooms.create(race)
         facts: Sequence[Fact] = (
-            Joined(member.player),
+            Joined(player),
             CountdownBegan(start_at, secret.commitment(settings.variant)),
         )
         await self._store.due.expect(race_id, start_at + settings.time_limit * 1000)

@@ -27,7 +27,6 @@ from cellrace_server.core.facts import (
 from cellrace_server.core.race import (
     IDLE_CANCEL,
     LATE_COMMITS,
-    NEVER_ENTERED,
     OFFLINE_REMOVAL,
     Entrant,
     Race,
@@ -36,6 +35,7 @@ from cellrace_server.core.race import (
     final_standings,
     someone_won,
     starters,
+    unentered_until,
 )
 
 
@@ -234,7 +234,7 @@ def _wake(race: Race, command: Wake, now: int) -> list[Fact]:
         case RaceState.OPEN:
             if not race.entrants:
                 # Whoever has created it is about to enter, or has died on the way.
-                return [Cancelled(CancelReason.EMPTY)] if now >= race.changed_at + NEVER_ENTERED else []
+                return [Cancelled(CancelReason.EMPTY)] if now >= unentered_until(race) else []
             for entrant in race.entrants:
                 gone_at = command.absent.get(entrant.player.id)
                 if gone_at is not None and now >= gone_at + OFFLINE_REMOVAL:

@@ -40,7 +40,7 @@ from cellrace_server.core.standings import Finish, rank
 OFFLINE_REMOVAL = 30_000
 """How long an entrant of an open race may be offline, ms."""
 NEVER_ENTERED = 60_000
-"""How long whoever has created a race may take to enter it, ms."""
+"""How long whoever has created a race may take to enter it, ms; a daily attempt keeps its place for its time limit."""
 IDLE_CANCEL = 30 * 60_000
 """How long an open race may stay unchanged, ms."""
 LATE_COMMITS = 2_000
@@ -121,6 +121,12 @@ class Race(Struct, frozen=True):
         return EntrantStatus.READY if entrant.ready else EntrantStatus.JOINED
 
 
+def unentered_until(race: Race) -> int:
+    """When a race that nobody has entered yet is given up."""
+    patience = race.settings.time_limit * 1000 if race.kind is RaceKind.DAILY else NEVER_ENTERED
+    return race.changed_at + patience
+
+
 def all_ready(race: Race) -> bool:
     """Whether enough entrants are there and each is ready."""
     return len(race.entrants) >= race.quorum and all(entrant.ready for entrant in race.entrants)
@@ -197,7 +203,7 @@ def deadline(race: Race, absent: Mapping[str, int]) -> int | None:
         if all_ready(race) and not any(e.player.id in absent for e in race.entrants):
             return 0
         removals = [absent[e.player.id] + OFFLINE_REMOVAL for e in race.entrants if e.player.id in absent]
-        return min([race.changed_at + (IDLE_CANCEL if race.entrants else NEVER_ENTERED), *removals])
+        return min([race.changed_at + IDLE_CANCEL if race.entrants else unentered_until(race), *removals])
     playing = [e for e in race.entrants if e.done is None]
     if not playing or (race.settings.ends is Ends.FIRST_WIN and someone_won(race)):
         return 0

@@ -19,10 +19,11 @@ DRAWS = 1_000
 
 
 class Attempt(Struct, frozen=True):
-    """A player's one attempt at a day: its race, and when it began."""
+    """A player's one attempt at a day: its race, when it began, and whether the race is known to have been made."""
 
     race: str
     start_at: int
+    made: bool = False
 
 
 class DailyStore:
@@ -70,6 +71,11 @@ class DailyStore:
         )
         return answer[0] == b"1", _attempt(answer[1])
 
+    async def made(self, day: date, variant: str, player: str, attempt: Attempt) -> None:
+        """The race of an attempt is on record: should it ever be missing, it has been played and has expired."""
+        key = keys.daily(day.isoformat(), variant)
+        await self._link.call("daily_made", [key], player, attempt.race, attempt.start_at)
+
     async def attempt(self, day: date, variant: str, player: str) -> Attempt | None:
         """A player's attempt, or None."""
         found: bytes | None = await self._link.command(
@@ -84,5 +90,5 @@ class DailyStore:
 
 
 def _attempt(text: bytes) -> Attempt:
-    race, _, start_at = text.decode().partition(":")
-    return Attempt(race, int(start_at))
+    race, start_at, made = text.decode().split(":")
+    return Attempt(race, int(start_at), made == "1")

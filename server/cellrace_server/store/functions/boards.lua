@@ -13,7 +13,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   player:{ID}:finished:GAME    zset    "won:race:time" by when it ended; won 1 or 0, time only where it counts for records
   player:{ID}:record:GAME      hash    played, won, streak, best_streak, best_time: what follows from these
   player:{ID}:days:GAME        zset    day with a win in the daily challenge, by when it was won
-  daily:{DATE:GAME}:attempts   hash    player -> "race:start_at"
+  daily:{DATE:GAME}:attempts   hash    player -> "race:start_at:made"; made is 1 once the race is on record, else 0
 
   function           keys      arguments                                            answer
   board_submit       board     player, value, order, bot, info, rule, until or ""   1 when the row is written
@@ -24,7 +24,8 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   rating_rebuild     board     see below                                            1, or 0 when a race was applied meanwhile
   player_finished    player    game, race, won, at, time or ""                      1 when it is new
   player_unfinished  player    game, race, won, time or ""                          1 when it was there
-  daily_claim        daily     player, race, start_at                               {"1" when new, "race:start_at"}
+  daily_claim        daily     player, race, start_at                               {"1" when new, the attempt}
+  daily_made         daily     player, race, start_at                               1
 ]]
 
 local function remove_row(board, player)
@@ -197,8 +198,14 @@ end
 
 local function daily_claim(keys, args)
   local attempts = keys[1] .. ':attempts'
-  local new = redis.call('HSETNX', attempts, args[1], args[2] .. ':' .. args[3])
+  local new = redis.call('HSETNX', attempts, args[1], args[2] .. ':' .. args[3] .. ':0')
   return {tostring(new), redis.call('HGET', attempts, args[1])}
+end
+
+local function daily_made(keys, args)
+  local attempts, attempt = keys[1] .. ':attempts', args[2] .. ':' .. args[3]
+  if redis.call('HGET', attempts, args[1]) == attempt .. ':0' then redis.call('HSET', attempts, args[1], attempt .. ':1') end
+  return 1
 end
 
 redis.register_function{function_name = 'board_rows_@VERSION@', callback = board_rows, flags = {'no-writes'}}
@@ -210,3 +217,4 @@ redis.register_function('player_unfinished_@VERSION@', player_unfinished)
 redis.register_function('rating_apply_@VERSION@', rating_apply)
 redis.register_function('player_finished_@VERSION@', player_finished)
 redis.register_function('daily_claim_@VERSION@', daily_claim)
+redis.register_function('daily_made_@VERSION@', daily_made)
