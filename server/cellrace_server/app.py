@@ -21,7 +21,7 @@ from websockets.typing import Origin
 from cellrace.codec import choose_codec
 from cellrace.messages import CloseCode
 from cellrace_server.admission import Admission
-from cellrace_server.challenges import Challenges
+from cellrace_server.challenges import PREPARING, Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Config
 from cellrace_server.filler import Filler
@@ -160,6 +160,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (upkeep.sweep(), "sweep"),
             (upkeep.compare(), "compare"),
             (repeat(PAIRING, "no quick matches", matching.pair_all), "matching"),
+            (repeat(PREPARING, "the days' deals are not drawn", services.challenges.prepare), "preparing"),
             (
                 repeat(COMPARISON, "the sessions could not be compared", lambda: sessions.compare(store.players)),
                 "fence",

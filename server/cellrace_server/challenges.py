@@ -37,6 +37,8 @@ Answer = Callable[[Room], None]
 
 AHEAD = timedelta(days=1)
 """How long before it opens a day's commitment is public."""
+PREPARING = 60.0
+"""Seconds between two looks whether the deals of today and tomorrow are drawn."""
 
 
 class Challenges:
@@ -46,6 +48,18 @@ class Challenges:
         self._store = store
         self._rooms = rooms
         self._admission = admission
+        self._prepared: set[tuple[date, str]] = set()
+
+    async def prepare(self) -> None:
+        """Draw the deals of today and tomorrow, so that a commitment stands the day before also if nobody has asked.
+
+        Raises StoreUnavailable.
+        """
+        today = day_of(self._store.clock.now())
+        wanted = {(day, variant) for day in (today, today + AHEAD) for variant in MAIN_VARIANTS}
+        for day, variant in sorted(wanted - self._prepared):
+            await self._store.daily.secret(day, variant)
+        self._prepared = wanted
 
     async def get(self, player: Player | None, request: DailyGet) -> Daily:
         """What a player may know of a day, or a stranger. Raises Refused, StoreUnavailable."""

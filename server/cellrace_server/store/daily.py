@@ -10,12 +10,13 @@ from msgspec import Struct
 from cellrace_server.core.daily import is_reserved
 from cellrace_server.stock import load_stock
 from cellrace_server.store import keys
-from cellrace_server.store.deals import new_secret
+from cellrace_server.store.deals import MANY, new_secret
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.pool import PoolStore
 from cellrace_server.store.races import Secret
 
-DRAWS = 1_000
+_RANDOM = secrets.SystemRandom()
 
 
 class Attempt(Struct, frozen=True):
@@ -31,6 +32,7 @@ class DailyStore:
 
     def __init__(self, link: Link) -> None:
         self._link = link
+        self._pool = PoolStore(link)
 
     async def secret(self, day: date, variant: str) -> Secret:
         """The day's deal and salt: drawn when they are first asked for, the same for everyone ever after."""
@@ -38,12 +40,15 @@ class DailyStore:
         known: bytes | None = await self._link.command("HGET", key, "secret")
         if known is None:
             drawn = await self._draw(variant)
-            await self._link.command("HSETNX", key, "secret", f"{drawn.deal}:{drawn.salt}")
+            # Kept from other days before it is a day's: lost half way it is one number fewer, and no number twice.
+            await self._link.command("SADD", keys.daily_deals(variant), drawn.deal)
+            mine = await self._link.command("HSETNX", key, "secret", f"{drawn.deal}:{drawn.salt}")
             known = await self._link.command("HGET", key, "secret")
             if known is None:
                 raise StoreUnavailable("The store has lost the deal of a day.")
+            if not mine and not known.startswith(b"%d:" % drawn.deal):
+                await self._link.command("SREM", keys.daily_deals(variant), drawn.deal)
         deal, salt = known.decode().split(":")
-        await self._link.command("SADD", keys.daily_deals(variant), deal)
         return Secret(int(deal), salt)
 
     async def exists(self, day: date, variant: str) -> bool:
@@ -52,17 +57,14 @@ class DailyStore:
 
     async def _draw(self, variant: str) -> Secret:
         """A proved number kept for daily challenges that no day has had; when all are used, any of them again."""
-        numbers = load_stock(variant).numbers
-        source = secrets.SystemRandom()
-        reserved: int | None = None
-        for _ in range(DRAWS):
-            number = source.choice(numbers)
-            if is_reserved(variant, number):
-                reserved = number
-                if not await self._link.command("SISMEMBER", keys.daily_deals(variant), number):
-                    break
-        assert reserved is not None  # One in eight is.
-        return new_secret(reserved)
+        stocked = load_stock(variant).numbers
+        if len(stocked) > MANY:
+            stocked = _RANDOM.sample(stocked, MANY // 2)
+        kept = [n for n in (*stocked, *await self._pool.numbers(variant)) if is_reserved(variant, n)]
+        _RANDOM.shuffle(kept)
+        used: Answer = await self._link.command("SMISMEMBER", keys.daily_deals(variant), *kept)
+        unused = [number for number, was_used in zip(kept, used, strict=True) if not was_used]
+        return new_secret((unused or kept)[0])
 
     async def claim(self, day: date, variant: str, player: str, race: str, start_at: int) -> tuple[bool, Attempt]:
         """Record an attempt, unless the player has one: whether it is new, and the one that counts."""
