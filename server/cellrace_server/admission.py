@@ -15,16 +15,15 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Hello, Player
 from cellrace_server.config import Bounds
 from cellrace_server.core.names import Name, parse_name
-from cellrace_server.core.presence import Presence
+from cellrace_server.core.presence import Presence, epoch_of
 from cellrace_server.core.race import OFFLINE_REMOVAL
-from cellrace_server.moves import Superseded
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import Credentials
-from cellrace_server.store.races import LostTrack
+from cellrace_server.store.races import LostTrack, Superseded
 from cellrace_server.tasks import Tasks
 
 GUESS_WINDOW = 600
@@ -123,14 +122,23 @@ class Admission:
             room.doubt()  # The last moves were written at another node, and may not have been heard yet.
         room.set_presence(player, Presence(sid, here, None))
 
-    async def reopen(self, member: Member, race_ids: list[str]) -> bool:
-        """A fenced connection asks whether it is the player's newest all the same, and opens its races again."""
-        if await self._store.players.current_sid(member.player.id) != member.sid:
-            return False
-        for race_id in race_ids:
+    async def renew(self, member: Member) -> str | None:
+        """A new sid, above all that its races know, for a fenced connection that is its player's newest all the same.
+
+        Raises StoreUnavailable.
+        """
+        player, above = member.player.id, 0
+        for race_id in member.opened:
+            head = await self._store.races.head(race_id)
+            if head is not None and player in head.presence:
+                above = max(above, epoch_of(head.presence[player].sid))
+        return await self._store.players.renew(player, member.sid, above)
+
+    async def reopen(self, member: Member) -> None:
+        """Open all races of a connection again, under its new sid. Raises Superseded, StoreUnavailable."""
+        for race_id in tuple(member.opened):
             async with self._rooms.hold(race_id) as referee:
                 await self.open(referee, member)
-        return True
 
     def disconnected(self, member: Member, race_ids: Iterable[str], at: int) -> None:
         """A connection has ended: its entrants are without one since then, if it was their newest."""

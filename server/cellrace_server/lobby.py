@@ -113,7 +113,7 @@ class Lobby:
                 await self._store.players.enter(member.player.id, race_id, room.race.created_at)
                 await self._admission.open(referee, member)
             try:
-                stamped = await referee.ask(lambda: Join(member.player))
+                stamped = await referee.ask(lambda: Join(member.player), member)
             except Refused:
                 member.opened.pop(race_id, None)
                 await self._store.players.exit(member.player.id, race_id)
@@ -129,21 +129,21 @@ class Lobby:
 
     async def ready(self, member: Member, race_id: str, ready: bool, answer: Answer) -> None:
         """An entrant is ready, or not. Raises Refused, StoreUnavailable."""
-        await self._ask(race_id, lambda _: SetReady(member.player.id, ready), answer)
+        await self._ask(member, race_id, lambda _: SetReady(member.player.id, ready), answer)
 
     async def kick(self, member: Member, race_id: str, player: str, answer: Answer) -> None:
         """The host removes an entrant. Raises Refused, StoreUnavailable."""
-        await self._ask(race_id, lambda _: Kick(member.player.id, player), answer)
+        await self._ask(member, race_id, lambda _: Kick(member.player.id, player), answer)
 
     async def concede(self, member: Member, race_id: str, answer: Answer) -> None:
         """An entrant stops playing. Raises Refused, StoreUnavailable."""
         player = member.player.id
-        await self._ask(race_id, lambda room: Concede(player, room.tally(player)), answer)
+        await self._ask(member, race_id, lambda room: Concede(player, room.tally(player)), answer)
 
     async def forfeit(self, member: Member, race_id: str, answer: Answer) -> None:
         """An entrant gives up. Raises Refused, StoreUnavailable."""
         player = member.player.id
-        await self._ask(race_id, lambda room: Forfeit(player, room.tally(player)), answer)
+        await self._ask(member, race_id, lambda room: Forfeit(player, room.tally(player)), answer)
 
     async def leave(self, member: Member, race_id: str, answer: Answer) -> None:
         """An entrant goes, and hears no more of the race. Raises Refused, StoreUnavailable."""
@@ -155,7 +155,7 @@ class Lobby:
 
         async with self._rooms.hold(race_id) as referee:
             room = referee.room
-            stamped = await referee.ask(lambda: Leave(player, room.tally(player)))
+            stamped = await referee.ask(lambda: Leave(player, room.tally(player)), member)
             referee.tell(stamped, lambda: depart(room))
             # It has been answered by now, and cannot be refused any more.
             with contextlib.suppress(StoreUnavailable):
@@ -169,22 +169,33 @@ class Lobby:
             def build(secret: Secret) -> Command:
                 return Start(member.player.id, secret.commitment(referee.room.race.settings.variant))
 
-            await referee.start(build, lambda: answer(referee.room))
+            await referee.start(build, lambda: answer(referee.room), member)
 
-    async def _ask(self, race_id: str, build: Callable[[Room], Command], answer: Answer) -> None:
+    async def _ask(self, member: Member, race_id: str, build: Callable[[Room], Command], answer: Answer) -> None:
         async with self._rooms.hold(race_id) as referee:
             room = referee.room
-            stamped = await referee.ask(lambda: build(room))
+            stamped = await referee.ask(lambda: build(room), member)
             referee.tell(stamped, lambda: answer(room))
 
-    async def look(self, member: Member, race_id: str, answer: Answer) -> None:
-        """Answer about a race to somebody who may see it, as it is on record now. Raises Refused, StoreUnavailable."""
+    async def look(self, member: Member, race_id: str, answer: Answer) -> Referee | None:
+        """Answer about a race to somebody who may see it, as it is on record now.
+
+        Who plays in it and was not connected to it, for the answer to an earlier request was lost, is from now on.
+        Raises Refused, Superseded, StoreUnavailable.
+        """
         async with self._rooms.hold(race_id) as referee:
             await referee.make_sure()
-            room = referee.room
-            if room.entrant(member.player.id) is None and member not in room.spectators:
+            room, player = referee.room, member.player.id
+            entrant = room.entrant(player)
+            if entrant is None and member not in room.spectators:
                 raise Refused(ErrorCode.NOT_ALLOWED)
+            missed = entrant is not None and entrant.done is None and room.entrants_here.get(player) is not member
+            missed = missed and not room.race.ended
+            if missed:
+                await self._admission.open(referee, member)
+                room.attach(member)
             answer(room)
+            return referee if missed else None
 
     async def watch(self, member: Member, request: RaceWatch, address: str, answer: Answer) -> Referee:
         """A spectator from now on. Raises Refused, StoreUnavailable."""
@@ -214,7 +225,7 @@ class Lobby:
             await referee.make_sure()
             decide(referee.room.race, Rematch(member.player.id, ""), self._store.clock.now())
             successor = await self._open_successor(member, parent)
-            stamped = await referee.ask(lambda: Rematch(member.player.id, successor))
+            stamped = await referee.ask(lambda: Rematch(member.player.id, successor), member)
             referee.tell(stamped)
         return await self._enter(member, successor, answer)
 

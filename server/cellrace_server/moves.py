@@ -18,16 +18,12 @@ from cellrace_server.room import Room
 from cellrace_server.store import Store
 from cellrace_server.store.commits import Barred, Commit, Committed, Fenced, Stale
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.races import Entry
+from cellrace_server.store.races import Entry, Superseded
 
 ATTEMPTS = 3
 """How often a message is judged anew after the store has said that this node's board is not the latest."""
 
 Answer = Callable[[Moved], None]
-
-
-class Superseded(Exception):
-    """The connection does not play for its player any more."""
 
 
 class Judged(NamedTuple):

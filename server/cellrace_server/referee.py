@@ -15,12 +15,12 @@ from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stampe
 from cellrace_server.core.presence import FIRST_CONTACT, judges
 from cellrace_server.core.race import Race, all_ready, apply, deadline, starters
 from cellrace_server.results import record_end, with_ratings
-from cellrace_server.room import Room
+from cellrace_server.room import Member, Room
 from cellrace_server.store import Store
 from cellrace_server.store.deals import new_secret
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.nodes import BEAT
-from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Secret
+from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Secret, Superseded
 
 AFTER_STORE_ERROR = 2.0
 """For how many seconds after an error of the store nobody is timed out (NODES, 4)."""
@@ -67,15 +67,18 @@ class Referee:
             following = min(following, race.start_at + self._store.clock.margin)
         return min(following, now + LONGEST_WAIT)
 
-    async def ask(self, build: BuildCommand, secret: Secret | None = None) -> Sequence[Stamped]:
+    async def ask(self, build: BuildCommand, by: Member | None = None) -> Sequence[Stamped]:
         """Carry out a command and return its facts, not yet told: the caller answers, then calls `tell`.
 
-        The command is built anew whenever the race has moved on. Raises Refused, StoreUnavailable, LostTrack.
+        The command is built anew whenever the race has moved on. `by` is the connection of the entrant who asks.
+        Raises Refused, Superseded, StoreUnavailable, LostTrack.
         """
         async with self._lock:
-            return await self._carry_out(build, secret)
+            return await self._carry_out(build, by=by)
 
-    async def _carry_out(self, build: BuildCommand, secret: Secret | None = None) -> Sequence[Stamped]:
+    async def _carry_out(
+        self, build: BuildCommand, secret: Secret | None = None, by: Member | None = None
+    ) -> Sequence[Stamped]:
         command_id = uuid4().hex[:16]
         for _ in range(ROUNDS):
             await self.be_sure()
@@ -86,7 +89,7 @@ class Referee:
             try:
                 facts = await with_ratings(self._store, race, facts)
                 await self._expect(race, facts, now)
-                guards = self._guards(facts)
+                guards = self._guards(facts, by)
                 stamped = await self._store.races.append(race, command_id, facts, now, guards, secret)
                 chronicle.note(self._store.counts, race, [fact for fact in stamped if fact.command_id == command_id])
                 await self._take_off_lists(race, facts)
@@ -184,17 +187,21 @@ class Referee:
         tallies = {entrant.player.id: self.room.tally(entrant.player.id) for entrant in self.room.race.entrants}
         return Wake(absent, tallies)
 
-    async def start(self, build: Callable[[Secret], Command], answer: Callable[[], None]) -> None:
+    async def start(
+        self, build: Callable[[Secret], Command], answer: Callable[[], None], by: Member | None = None
+    ) -> None:
         """Begin the countdown with those who are ready, as the host asks.
 
-        Raises Refused, StoreUnavailable, LostTrack.
+        Raises Refused, Superseded, StoreUnavailable, LostTrack.
         """
         async with self._lock:
             await self.be_sure()
             decide(self.room.race, build(Secret(0, "")), self._store.clock.now())
-            await self._begin(build, answer)
+            await self._begin(build, answer, by)
 
-    async def _begin(self, build: Callable[[Secret], Command], answer: Callable[[], None] | None = None) -> bool:
+    async def _begin(
+        self, build: Callable[[Secret], Command], answer: Callable[[], None] | None = None, by: Member | None = None
+    ) -> bool:
         """Draw a deal for those who are ready and begin with it; or, if there is none, say so."""
         race = self.room.race
         players = frozenset(player.id for player in starters(race))
@@ -208,10 +215,13 @@ class Referee:
             return build(secret)
 
         try:
-            stamped = await self._carry_out(begin, secret)
+            stamped = await self._carry_out(begin, secret, by)
         except _OthersReady:
             await self._let_go(race, players, secret)
-            return await self._begin(build, answer)
+            return await self._begin(build, answer, by)
+        except Superseded:
+            await self._let_go(race, players, secret)
+            raise
         except Refused:
             await self._let_go(race, players, secret)
             if answer is not None:
@@ -265,9 +275,9 @@ class Referee:
             # Not much later than now: an absence may begin at any time, with a node's death.
             await self._store.due.expect(race.id, min(max(following, now), now + LONGEST_WAIT))
 
-    def _guards(self, facts: Sequence[Fact]) -> list[Guard]:
-        """What a terminal fact rests on: the log as it is known, and for an absence the connection judged."""
-        guards = []
+    def _guards(self, facts: Sequence[Fact], by: Member | None) -> list[Guard]:
+        """What facts rest on: a log as it is known, for an absence the connection judged, and who asked for them."""
+        guards = [] if by is None else [Guard(by.player.id, None, by.sid)]
         for fact in facts:
             if isinstance(fact, Done):
                 presence = self.room.presence.get(fact.player)

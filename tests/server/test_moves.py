@@ -11,10 +11,10 @@ from cellrace.messages import CancelReason, EntrantStatus, LeftReason, Moved, Pl
 from cellrace_server.core.commands import Concede
 from cellrace_server.core.facts import Cancelled, Done, Left, Over, Tally
 from cellrace_server.core.race import standings
-from cellrace_server.moves import Superseded
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.races import Superseded
 from tests.server.races import ANN, BEN, DAN
 from tests.server.shell import WIN, FakeMember, Shell
 from tests.waiting import eventually

@@ -29,6 +29,11 @@ class Nodes(Struct, frozen=True):
     seen_at: int
 
 
+def epoch_of(sid: str) -> int:
+    """The epoch of a connection's name; the newer one of a player has the greater (NODES, 12)."""
+    return int(sid.partition(".")[0])
+
+
 def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
     """Since when an entrant is without a connection, or None; no absence starts before `up_since`."""
     if presence.gone_at is not None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode, MatchedPush, Queued, QueueJoin
-from cellrace_server.moves import Superseded
 from cellrace_server.net.session import Session
 from cellrace_server.store.errors import StoreError
-from cellrace_server.store.races import LostTrack
+from cellrace_server.store.races import LostTrack, Superseded
 
 
 async def join_queue(session: Session, request: QueueJoin) -> None:

@@ -47,14 +47,15 @@ from cellrace.messages import (
 )
 from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
-from cellrace_server.moves import Mover, Superseded
+from cellrace_server.moves import Mover
 from cellrace_server.net import views
 from cellrace_server.net.queueing import join_queue, leave_queue
+from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
 from cellrace_server.store.errors import StoreError
-from cellrace_server.store.races import LostTrack
+from cellrace_server.store.races import LostTrack, Superseded
 
 
 async def carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
@@ -67,6 +68,31 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
         return
     if not session.known:
         raise Refused(ErrorCode.HELLO_FIRST)
+    try:
+        await _carry_out(session, request, arrived)
+    except Superseded:
+        # Unless somebody else has connected, the store was set back, and this connection may open anew.
+        if not await _renewed(session):
+            raise
+        await _carry_out(session, request, arrived)
+
+
+async def _renewed(session: Session) -> bool:
+    """Whether a fenced connection was its player's newest all the same; then it opens its races again (NODES, 12)."""
+    sid = await session.services.admission.renew(session)
+    if sid is None:
+        return False
+    session.become(session.player, sid, _mover(session.services, session.player.id, sid))
+    await session.services.admission.reopen(session)
+    return True
+
+
+def _mover(services: Services, player: str, sid: str) -> Mover:
+    return Mover(services.store, player, sid, services.bounds.log_entries)
+
+
+async def _carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
+    assert not isinstance(request, Hello)
     services = session.services
     lobby = services.lobby
     ok = _ok(session, request)
@@ -93,7 +119,9 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
         case RaceForfeit():
             await lobby.forfeit(session, request.race, ok)
         case RaceSync():
-            await lobby.look(session, request.race, _synced(session, request))
+            missed = await lobby.look(session, request.race, _synced(session, request))
+            if missed is not None:
+                session.track(missed)
         case RaceWatch():
             session.track(await lobby.watch(session, request, session.address, _whole(session, request)))
         case RaceUnwatch():
@@ -109,7 +137,7 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
             await leave_queue(session)
             session.answer(Ok(re=request.id))
         case DailyGet():
-            session.answer(await services.challenges.get(session.player.id, request))
+            session.answer(await services.challenges.get(session.player, request))
         case DailyStart():
             session.track(await services.challenges.start(session, request, _whole(session, request)))
         case DailyPractice():
@@ -150,8 +178,7 @@ async def _hello(session: Session, request: Hello) -> None:
         raise Refused(ErrorCode.ALREADY_HELLO)
     services = session.services
     admitted = await services.admission.admit(request, session.address, session.newcomer)
-    mover = Mover(services.store, admitted.player.id, admitted.sid, services.bounds.log_entries)
-    session.become(admitted.player, admitted.sid, mover)
+    session.become(admitted.player, admitted.sid, _mover(services, admitted.player.id, admitted.sid))
 
     def welcome(referees: list[Referee]) -> None:
         if not services.sessions.is_newest(session):
@@ -186,20 +213,12 @@ def _welcome(session: Session, request: Hello, admitted: Admitted, referees: lis
 
 
 async def _move(session: Session, request: Move, arrived: float) -> None:
-    for _ in range(2):
-        try:
-            referee = session.races.get(request.race)
-            if referee is not None:
-                await _play(session, referee, request, arrived)
-            else:
-                async with session.services.rooms.hold(request.race) as held:
-                    await _play(session, held, request, arrived)
-            return
-        except Superseded:
-            # Fenced: unless somebody else connected, the store was set back, and this connection may open anew.
-            if not await session.services.admission.reopen(session, list(session.races)):
-                raise
-    raise Superseded
+    referee = session.races.get(request.race)
+    if referee is not None:
+        await _play(session, referee, request, arrived)
+    else:
+        async with session.services.rooms.hold(request.race) as held:
+            await _play(session, held, request, arrived)
 
 
 async def _play(session: Session, referee: Referee, request: Move, arrived: float) -> None:

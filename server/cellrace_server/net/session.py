@@ -23,14 +23,14 @@ from cellrace.messages import (
     error_answer,
 )
 from cellrace_server.core.bucket import full_bucket
-from cellrace_server.moves import Mover, Superseded
+from cellrace_server.moves import Mover
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
 from cellrace_server.net.services import Services
 from cellrace_server.referee import Referee
 from cellrace_server.store.errors import StoreError, StoreUnreplicated
 from cellrace_server.store.players import new_credentials
-from cellrace_server.store.races import LostTrack
+from cellrace_server.store.races import LostTrack, Superseded
 
 RETRY_AFTER = 1_000
 """What a client waits when the store is in trouble, ms."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cellrace.messages import CloseCode
+from cellrace_server.core.presence import epoch_of
 from cellrace_server.store.players import PlayerStore
 
 if TYPE_CHECKING:
@@ -42,13 +43,13 @@ class Sessions:
     async def halt_older(self, session: Session) -> None:
         """Nothing more of the connection before this one is carried out, and nothing is under way."""
         before = self._newest.get(session.player.id)
-        if before is not None and _epoch(before) < _epoch(session):
+        if before is not None and epoch_of(before.sid) < epoch_of(session.sid):
             await before.halt()
 
     def is_newest(self, session: Session) -> bool:
         """Whether no later connection of the player has been welcomed here meanwhile."""
         before = self._newest.get(session.player.id)
-        return before is None or _epoch(before) <= _epoch(session)
+        return before is None or epoch_of(before.sid) <= epoch_of(session.sid)
 
     def take_over(self, session: Session) -> None:
         """A connection plays for its player from now on; the one before it is closed."""
@@ -77,8 +78,3 @@ class Sessions:
         session = self.find(player, sid)
         if session is not None:
             session.close(CloseCode.TAKEN_OVER)
-
-
-def _epoch(session: Session) -> int:
-    """How many connections of its player came before this one."""
-    return int(session.sid.partition(".")[0])

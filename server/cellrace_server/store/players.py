@@ -120,6 +120,12 @@ class PlayerStore:
         epoch, _, _ = await self._link.call("player_hello", [keys.player(player_id)], random, self._node)
         return f"{epoch}.{random}"
 
+    async def renew(self, player_id: str, sid: str, above: int) -> str | None:
+        """Another sid, of an epoch above that, for a connection that is the player's newest; None if it is not."""
+        random = secrets.token_hex(8)
+        epoch = await self._link.call("player_renew", [keys.player(player_id)], sid, random, above)
+        return f"{epoch}.{random}" if epoch else None
+
     async def current_sid(self, player_id: str) -> str:
         """The sid of the player's newest connection."""
         epoch, random = await self._link.command("HMGET", keys.player(player_id), "epoch", "random")

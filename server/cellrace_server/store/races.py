@@ -26,6 +26,7 @@ from cellrace_server.store.records import (
     read_log,
     stamped_records,
 )
+from cellrace_server.store.refusals import Behind, LostTrack, Moved, Superseded
 
 __all__ = [
     "KEPT",
@@ -38,6 +39,7 @@ __all__ = [
     "RaceStore",
     "Record",
     "Secret",
+    "Superseded",
     "encoded_fact",
     "parse_presence",
     "stamped_records",
@@ -79,27 +81,14 @@ class Head(Struct, frozen=True):
 
 
 class Guard(Struct, frozen=True):
-    """What must still hold of an entrant when a fact is appended: the length of the log, and who is connected."""
+    """What must still hold of an entrant when a fact is appended: the length of the log, and who is connected.
+
+    Without `seq`: that the player who asks has no newer connection than `sid`.
+    """
 
     player: str
-    seq: int
+    seq: int | None
     sid: str = ""
-
-
-class Behind(Exception):
-    """The race has more facts than were decided on: they are `newer`; decide again."""
-
-    def __init__(self, newer: tuple[Stamped, ...]) -> None:
-        super().__init__(f"{len(newer)} newer facts")
-        self.newer = newer
-
-
-class Moved(Exception):
-    """A log or a connection that the decision rests on has moved on: read the race again."""
-
-
-class LostTrack(Exception):
-    """The store's history is another one than was known here (NODES, 2), or the race is gone: drop what is cached."""
 
 
 class RaceStore:
@@ -164,7 +153,7 @@ class RaceStore:
     ) -> tuple[Stamped, ...]:
         """Append the facts decided on `race`, and return all after it: exactly once, however often this is asked.
 
-        Raises Behind, Moved, LostTrack, StoreUnavailable.
+        Raises Behind, Moved, LostTrack, Superseded, StoreUnavailable.
         """
         after = race
         for number, fact in enumerate(facts, race.version + 1):
@@ -188,7 +177,7 @@ class RaceStore:
             len(statuses) // 2,
             *statuses,
             len(guards),
-            *(part for guard in guards for part in (guard.player, guard.seq, guard.sid)),
+            *(part for guard in guards for part in (guard.player, "" if guard.seq is None else guard.seq, guard.sid)),
         )
         match answer[0]:
             case b"ok":
@@ -197,6 +186,8 @@ class RaceStore:
                 raise Behind(stamped_records(race.version, answer[1:]))
             case b"moved":
                 raise Moved(race.id)
+            case b"superseded":
+                raise Superseded
             case b"packed":
                 return await self._packed_since(race, command_id)
             case _:

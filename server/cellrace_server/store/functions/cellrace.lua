@@ -38,6 +38,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
   player_hello   player         random, node                                          {epoch, old node, old sid}
+  player_renew   player         sid, random, an epoch to be above                     the new epoch, or "" when sid is not current
   name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
   deal_release   deals          number, draw                                          1 when this draw had it, else 0
@@ -102,9 +103,10 @@ local function race_create(keys, args)
 end
 
 -- args: command id, version and last command id decided on, at, origin, phase, start_at, limit_at, deal, salt,
---   number of facts, facts…, number of statuses, (player, status, or "" for gone)…, number of guards, (player, seq, sid or "")…
+--   number of facts, facts…, number of statuses, (player, status, or "" for gone)…, number of guards, (player, seq, sid or "")…;
+--   without a seq the guard is that the player who asks has no newer connection than sid
 -- answer: {"ok", records after the version decided on…}, {"behind", the same}, {"lost"} (another history),
---   {"moved"} (a guarded log or connection has moved on), {"packed"} (some of the records are packed: read the whole
+--   {"moved"} (a guarded log or connection has moved on), {"superseded"}, {"packed"} (some of the records are packed: read the whole
 --   race), {"none"} (no such race)
 local function race_append(keys, args)
   local base = keys[1]
@@ -132,8 +134,13 @@ local function race_append(keys, args)
   local guards_at = place + 1 + 2 * statuses
   for i = 0, tonumber(args[guards_at]) - 1 do
     local player, seq, sid = args[guards_at + 1 + 3 * i], tonumber(args[guards_at + 2 + 3 * i]), args[guards_at + 3 + 3 * i]
-    if redis.call('LLEN', base .. ':log:' .. player) ~= seq then return {'moved'} end
-    if sid ~= '' and sid_of(redis.call('HGET', base .. ':presence', player)) ~= sid then return {'moved'} end
+    local current = sid_of(redis.call('HGET', base .. ':presence', player))
+    if not seq then
+      if epoch_of(current) > epoch_of(sid) then return {'superseded'} end
+    else
+      if redis.call('LLEN', base .. ':log:' .. player) ~= seq then return {'moved'} end
+      if sid ~= '' and current ~= sid then return {'moved'} end
+    end
   end
   local at = tonumber(args[4])
   redis.call('HSET', base .. ':commands', command, version + 1)
@@ -347,6 +354,16 @@ local function player_hello(keys, args)
   return {epoch, before[3] or '', old_sid}
 end
 
+local function player_renew(keys, args)
+  local head = redis.call('HMGET', keys[1], 'epoch', 'random')
+  if not head[1] then return '' end
+  if head[2] == args[2] then return tonumber(head[1]) end
+  if head[1] .. '.' .. head[2] ~= args[1] then return '' end
+  local epoch = math.max(tonumber(head[1]), tonumber(args[3])) + 1
+  redis.call('HSET', keys[1], 'epoch', epoch, 'random', args[2])
+  return epoch
+end
+
 local function name_swap(keys, args)
   local held = redis.call('GET', keys[1]) or ''
   if held == args[2] then return 1 end
@@ -381,6 +398,7 @@ redis.register_function('due_expect_@VERSION@', due_expect)
 redis.register_function('due_claim_@VERSION@', due_claim)
 redis.register_function('due_settle_@VERSION@', due_settle)
 redis.register_function('player_hello_@VERSION@', player_hello)
+redis.register_function('player_renew_@VERSION@', player_renew)
 redis.register_function('name_swap_@VERSION@', name_swap)
 redis.register_function('deal_reserve_@VERSION@', deal_reserve)
 redis.register_function('deal_release_@VERSION@', deal_release)
