@@ -22,6 +22,14 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield home
 
 
+@pytest.fixture(scope="session", autouse=True)
+def english() -> Iterator[None]:
+    """Whatever language this machine speaks, tests read English; processes that they start inherit it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C.UTF-8")
+        yield
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def shared_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """One embedded store for the whole run: a real process with its own data directory."""

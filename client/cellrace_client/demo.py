@@ -11,6 +11,7 @@ from cellrace.errors import CellraceError
 from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection, connect
+from cellrace_client.language import _
 from cellrace_client.narrator import narrated
 from cellrace_client.own_server import own_server
 from cellrace_client.pace import PACES
@@ -40,14 +41,18 @@ def demo_settings(variant: str, deal: int | None) -> SettingsRequest:
 
 async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
     """A person at the lines against a bot, which also enters each rematch."""
-    say("Starting a server of our own …")
+    say(_("Starting a server of our own …"))
     async with own_server() as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
         race = await me.create(settings)
         await rival.join(race.race)
         await me.view_where(race.race, lambda view: len(view.entrants) == 2)
         rivalling = asyncio.create_task(_rival(rival, race.race, chance))
         try:
-            say("Robo, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end.")
+            say(
+                _(
+                    "{name}, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end."
+                ).format(name=rival.player.name)
+            )
             return await PlainClient(me, TypedLines(), say, interactive=True, lasting=False).run(race.race)
         finally:
             rivalling.cancel()
@@ -70,7 +75,7 @@ async def _rival(connection: Connection, race: str, chance: Random) -> None:
 
 async def watch_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
     """Two bots race each other; the standings are told, and whether all was as it must be."""
-    say("Starting a server of our own …")
+    say(_("Starting a server of our own …"))
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(own_server())
         first = await stack.enter_async_context(connect(url, name="Ada", bot=True))
@@ -86,7 +91,7 @@ async def watch_demo(settings: SettingsRequest, say: Say, chance: Random) -> End
         for fault in faults:
             say(fault)
         return Ending.NOT_WELL
-    say("Checked: both had the same layout, the commitment to the deal is right, and so are the standings.")
+    say(_("Checked: both had the same layout, the commitment to the deal is right, and so are the standings."))
     return Ending.WELL
 
 
@@ -104,15 +109,15 @@ def race_faults(views: list[RaceView]) -> list[str]:
     faults = []
     for view in views:
         if view.state is not RaceState.OVER or view.standings is None:
-            faults.append(f"The race ended as {view.state}.")
+            faults.append(_("The race ended as {state}.").format(state=view.state))
             continue
         faults += standings_faults(view.standings)
         if view.verdict is not Verdict.RIGHT:
-            faults.append(f"The commitment to the deal does not hold: {view.verdict}.")
+            faults.append(_("The commitment to the deal does not hold: {verdict}.").format(verdict=view.verdict))
         if view.standings != views[0].standings:
-            faults.append("The entrants got different standings.")
+            faults.append(_("The entrants got different standings."))
         if view.dealt is None or views[0].dealt is None or view.dealt.layout != views[0].dealt.layout:
-            faults.append("The entrants got different layouts.")
+            faults.append(_("The entrants got different layouts."))
         if not any(standing.status is EntrantStatus.WON for standing in view.standings):
-            faults.append("Nobody won.")
+            faults.append(_("Nobody won."))
     return list(dict.fromkeys(faults))

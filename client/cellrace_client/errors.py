@@ -20,6 +20,7 @@ class Unreachable(CellraceError):
     def __init__(self, url: str, why: str, *, final: bool = False) -> None:
         super().__init__(f"The server at {url} cannot be reached: {why}.")
         self.url = url
+        self.why = why
         self.final = final
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cellrace.errors import CellraceError
+from cellrace_client.language import _
 
 _START_TIMEOUT = 30.0
 _END_TIMEOUT = 8.0
@@ -56,7 +57,11 @@ async def _address(process: asyncio.subprocess.Process, complaints: Path) -> str
     found = _ADDRESS.search(line.decode("utf-8", "replace"))
     if found is None:
         last = _last_line(complaints)
-        raise NoServer("The server did not start" + (f": {last}" if last else "."))
+        raise NoServer(
+            _("The server did not start: {complaint}").format(complaint=last)
+            if last
+            else _("The server did not start.")
+        )
     return found[0]
 
 

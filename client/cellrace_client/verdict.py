@@ -10,6 +10,7 @@ from cellrace.commitment import commitment
 from cellrace.deals import Layout, deal
 from cellrace.messages import EntrantStatus, Standing
 from cellrace.variants import Variant
+from cellrace_client.language import _
 
 MAX_LATENCY = 250
 
@@ -65,14 +66,19 @@ def standings_faults(standings: Sequence[Standing]) -> list[str]:
     for standing, key in zip(standings, keys, strict=True):
         name = standing.player.name
         if standing.status not in _RANKS_OF_STATUS:
-            faults.append(f"{name} stands as {standing.status}, which is no end.")
-        if standing.place != 1 + sum(other < key for other in keys):
-            faults.append(f"{name} has place {standing.place}, and {sum(other < key for other in keys)} are better.")
+            faults.append(_("{name} stands as {status}, which is no end.").format(name=name, status=standing.status))
+        better = sum(other < key for other in keys)
+        if standing.place != 1 + better:
+            faults.append(
+                _("{name} has place {place}, and the number of those who are better is {better}.").format(
+                    name=name, place=standing.place, better=better
+                )
+            )
         faults += _time_faults(standing)
     if keys != sorted(keys):
-        faults.append("The best do not stand first.")
+        faults.append(_("The best do not stand first."))
     if len({standing.player.id for standing in standings}) != len(standings):
-        faults.append("Somebody stands there twice.")
+        faults.append(_("Somebody stands there twice."))
     return faults
 
 
@@ -84,12 +90,12 @@ def _key(standing: Standing) -> tuple[int, int]:
 def _time_faults(standing: Standing) -> list[str]:
     name = standing.player.name
     if standing.status is not EntrantStatus.WON:
-        return [] if standing.time is None else [f"{name} has a time without a win."]
+        return [] if standing.time is None else [_("{name} has a time without a win.").format(name=name)]
     if standing.time is None or standing.raw is None or standing.latency is None:
-        return [f"{name} has won without a time, a raw time or a latency."]
+        return [_("{name} has won without a time, a raw time or a latency.").format(name=name)]
     faults = []
     if standing.time != max(0, standing.raw - standing.latency):
-        faults.append(f"The time of {name} is not the raw time less the latency.")
+        faults.append(_("The time of {name} is not the raw time less the latency.").format(name=name))
     if standing.latency > MAX_LATENCY:
-        faults.append(f"The latency of {name} is above {MAX_LATENCY} ms.")
+        faults.append(_("The latency of {name} is above {most} ms.").format(name=name, most=MAX_LATENCY))
     return faults

@@ -79,6 +79,7 @@ class UnknownVariant(CellraceError):
     def __init__(self, variant: str, known: tuple[str, ...]) -> None:
         super().__init__(f"There is no game called {variant!r}; there are {', '.join(known)}.")
         self.variant = variant
+        self.known = known
 
 
 class UnknownDeal(CellraceError):

@@ -49,7 +49,7 @@ def _aim(variant: Variant, language: NullTranslations) -> str:
         "{name} ({id}): bring the whole suit home, in order.",
         "{name} ({id}): bring all {count} suits home, each in order.",
         suits,
-    ).format(name=variant.name, id=variant.id, count=suits)
+    ).format(name=_(variant.name), id=variant.id, count=suits)
 
 
 def _pack(variant: Variant, language: NullTranslations) -> str:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import click
 
+from cellrace_client.language import speak
+
 _CTRL_C = 130
 """The exit status of a command that Ctrl-C ended, as shells have it."""
 
@@ -83,3 +85,4 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
+    speak(None)

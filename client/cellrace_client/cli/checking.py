@@ -17,7 +17,9 @@ from cellrace.game import Game
 from cellrace.notation import UNDO, parse_moves
 from cellrace.variants import Variant, find_variant
 from cellrace_client.cli.cases import CaseReader, Outcome, answer, play_moves, read_lines
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, show_board, show_json
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, lang_option, show_board, show_json
+from cellrace_client.language import _, n_
+from cellrace_client.terminal.refusals import refusal_text
 
 
 @click.command()
@@ -39,6 +41,7 @@ from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, show_board, sh
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.option("--jsonl", is_flag=True, help="Answer cases, one JSON object a line, from CASES or standard input.")
 @click.argument("cases", type=click.File("rb"), required=False)
+@lang_option
 def check(
     game: str,
     deal: int | None,
@@ -133,7 +136,7 @@ def _card_by_card(game: Game, outcome: Outcome) -> list[list[str]]:
     for move, *played in outcome.steps:
         single = [UNDO] if move == UNDO else game.board.single_steps(move)
         told.append([*single, *played])
-        game, _ = game.play(move)
+        game, _step = game.play(move)
     return told
 
 
@@ -147,10 +150,17 @@ def _show_outcome(outcome: Outcome, symbols: bool) -> None:
     show_board(board, symbols=symbols)
     click.echo()
     illegal = outcome.illegal
-    home = f"{board.cards_home} of {board.variant.pack_size} cards home"
+    home = n_("{home} of {count} card home", "{home} of {count} cards home", board.variant.pack_size).format(
+        home=board.cards_home, count=board.variant.pack_size
+    )
     if illegal is None:
-        won = " The game is won." if board.won else ""
-        click.echo(f"Every move is legal. Played: {len(outcome.steps)}; {home}.{won}")
+        told = _("Every move is legal. Played: {count}; {home}.").format(count=len(outcome.steps), home=home)
+        click.echo(f"{told} {_('The game is won.')}" if board.won else told)
     else:
-        click.echo(f"Move {illegal.index + 1}, {illegal.move}, is illegal: {illegal} ({illegal.reason})")
-        click.echo(f"Played before it: {len(outcome.steps)}; {home}.")
+        told = _("Move {number}, {move}, is illegal: {why} ({reason})")
+        click.echo(
+            told.format(
+                number=illegal.index + 1, move=illegal.move, why=refusal_text(illegal), reason=str(illegal.reason)
+            )
+        )
+        click.echo(_("Played before it: {count}; {home}.").format(count=len(outcome.steps), home=home))

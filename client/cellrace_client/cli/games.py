@@ -14,7 +14,8 @@ from cellrace.notation import moves_text
 from cellrace.rules_text import rules_paragraphs
 from cellrace.solver import DEFAULT_STATES, Search
 from cellrace.variants import VARIANTS, find_variant
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, show_board, show_json
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, lang_option, show_board, show_json
+from cellrace_client.language import _, n_, spoken
 
 _SLICE = 2_000
 """How many states are searched between two looks at Ctrl-C."""
@@ -26,6 +27,7 @@ _WIDEST = 88
 @click.argument("number", type=DEAL_NUMBER)
 @click.option("--json", "as_json", is_flag=True, help="Print the board as JSON, as the wire protocol has it.")
 @click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@lang_option
 def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
     """Print the board of a deal.
 
@@ -49,7 +51,7 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
             }
         )
         return
-    click.echo(f"{variant.name}, deal {number}\n")
+    click.echo(_("{game}, deal {deal}").format(game=_(variant.name), deal=number) + "\n")
     show_board(board, symbols=symbols)
 
 
@@ -64,6 +66,7 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
     help="Give up after so many positions.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@lang_option
 def solve(game: str, number: int, max_states: int, as_json: bool) -> None:
     """Find a way to win a deal.
 
@@ -92,17 +95,23 @@ def solve(game: str, number: int, max_states: int, as_json: bool) -> None:
         )
     elif solution is not None:
         click.echo(moves_text(solution.moves))
-        click.echo(f"# {len(solution.moves)} moves, found among {search.states} states")
-    elif search.lost:
-        click.echo(f"# This deal cannot be won: all {search.states} states that can follow were searched.")
+        count = len(solution.moves)
+        told = n_("{count} move, found among {states} states", "{count} moves, found among {states} states", count)
+        click.echo("# " + told.format(count=count, states=search.states))
     else:
-        click.echo(f"# No way to win was found among {search.states} states; --max-states allows more.")
+        told = (
+            _("This deal cannot be won: all {states} states that can follow were searched.")
+            if search.lost
+            else _("No way to win was found among {states} states; --max-states allows more.")
+        )
+        click.echo("# " + told.format(states=search.states))
     if solution is None:
         raise click.exceptions.Exit(NO)
 
 
 @click.command()
 @click.argument("game", type=VARIANT, metavar="[VARIANT]", default="freecell")
+@lang_option
 def rules(game: str) -> None:
     """Tell a game's rules in plain words.
 
@@ -113,9 +122,9 @@ def rules(game: str) -> None:
     """
     variant = find_variant(game)
     width = min(shutil.get_terminal_size().columns, _WIDEST)
-    for title, text in rules_paragraphs(variant):
+    for title, text in rules_paragraphs(variant, spoken()):
         click.echo(title)
         click.echo(textwrap.fill(text, width, initial_indent="  ", subsequent_indent="  "))
     others = ", ".join(name for name in VARIANTS if name != variant.id)
-    click.echo("Other games")
+    click.echo(_("Other games"))
     click.echo(textwrap.fill(others, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))

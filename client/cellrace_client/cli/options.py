@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from typing import TypeVar
 
 import click
 
 from cellrace.board import Board
 from cellrace.deals import LAST_DEAL
 from cellrace.variants import VARIANTS
+from cellrace_client.language import LANGUAGES, speak
 from cellrace_client.terminal.board_lines import board_lines
+
+F = TypeVar("F", bound=Callable[..., object])
 
 NO = 1
 """The exit status of a command whose answer is no."""
@@ -22,6 +27,24 @@ DEAL_NUMBER = click.IntRange(1, LAST_DEAL)
 
 VARIANT = click.Choice(tuple(VARIANTS))
 """A game by its id."""
+
+
+def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click's signature
+    if lang is not None:
+        speak(lang)
+
+
+def lang_option(function: F) -> F:
+    """The option by which a person chooses a language other than the locale's."""
+    return click.option(
+        "--lang",
+        type=click.Choice(tuple(LANGUAGES)),
+        callback=_speak,
+        # Before the other options, so that what is said of them is in this language too.
+        is_eager=True,
+        expose_value=False,
+        help="Speak this language.  [default: the locale's]",
+    )(function)
 
 
 def wants_color() -> bool:

@@ -14,10 +14,11 @@ import click
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
-from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT
+from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, lang_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
 from cellrace_client.demo import demo_settings, play_demo, watch_demo
+from cellrace_client.language import _
 from cellrace_client.narrator import narrated
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import PLAYING, RaceView
@@ -49,7 +50,7 @@ def _race_options(function: F) -> F:
         )
     ):
         function = option(function)
-    return function
+    return lang_option(function)
 
 
 def _wanted(race: str | None, code: str | None, opened: str | None, deal: int | None, seats: int | None) -> Wanted:
@@ -124,7 +125,7 @@ def bot(
         ):
             if token_file is not None and connection.token is not None and connection.token != known:
                 write_token_file(token_file, connection.token)
-            _say(printable(f"{connection.player.name} is here."))
+            _say(printable(_("{name} is here.").format(name=connection.player.name)))
             runner = BotRaces(connection, wanted, PACES[strength], chance, _say)
             return await runner.run(None if forever else races)
 
@@ -198,7 +199,8 @@ async def _come_as(
     except Refused as refused:
         if refused.code != ErrorCode.BAD_TOKEN or remembered is None:
             raise
-        click.echo(f"The server no longer knows {printable(remembered.name)}; you play as somebody new.", err=True)
+        told = _("The server no longer knows {name}; you play as somebody new.")
+        click.echo(printable(told.format(name=remembered.name)), err=True)
         store.forget(url, profile)
         connection = await stack.enter_async_context(
             connect(url, name=name, client="cellrace play", subprotocol=subprotocol)
@@ -221,6 +223,7 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
 @click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
 @click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
 @click.option("--seed", type=int, help="Let the bots make the same choices again.")
+@lang_option
 def demo(variant: str, deal: int | None, seed: int | None) -> None:
     """Race a bot on this machine, or watch two.
 

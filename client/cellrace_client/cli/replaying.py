@@ -15,10 +15,11 @@ from cellrace.messages import RaceAnswer
 from cellrace.replay import Written, notation_of, read_replay
 from cellrace.verifying import Check, read_keys
 from cellrace.verifying import verify as verify_replay
-from cellrace_client.cli.options import DEFAULT_SERVER, NO, show_json, wants_color
-from cellrace_client.cli.running import run_to_the_end
+from cellrace_client.cli.options import DEFAULT_SERVER, NO, lang_option, show_json, wants_color
+from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
 from cellrace_client.connection.fetching import LARGEST, fetch
+from cellrace_client.language import _
 from cellrace_client.terminal.playback import ending, play_on_screen, play_plainly
 from cellrace_client.terminal.speech import printable
 from cellrace_client.tokens import TokenStore
@@ -37,6 +38,7 @@ from cellrace_client.tokens import TokenStore
 )
 @click.option("--export", type=click.Choice(["notation", "json"]), help="Print it and do not play it.")
 @click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@lang_option
 def replay(
     race: str | None,
     player: str | None,
@@ -67,7 +69,7 @@ def replay(
         else:
             play_plainly(written.replay, speed or 0.0, click.echo, time.sleep)
     except CellraceError as error:
-        raise click.ClickException(printable(str(error))) from error
+        raise Trouble(error) from error
 
 
 def _find(race: str | None, player: str | None, server: str, profile: str | None, file: BinaryIO | None) -> Written:
@@ -147,6 +149,7 @@ def _printable_lines(text: str) -> str:
 @click.argument("file", type=click.File("rb"))
 @click.option("--key", type=click.File("rb"), help="The server's public key in base64, or what /api/v1/keys answers.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@lang_option
 def verify(file: BinaryIO, key: BinaryIO | None, as_json: bool) -> None:
     """Check a replay offline: commitment, deal, every move, the result, the signature.
 
@@ -169,6 +172,6 @@ def verify(file: BinaryIO, key: BinaryIO | None, as_json: bool) -> None:
         yes, no = ("✓", "✗") if sys.stdout.isatty() else ("ok", "FAILED")
         for check in checks:
             click.echo(f"{yes if check.holds else no:<{len(no)}} {check.name:<10} {printable(check.sentence)}")
-        click.echo("The replay is verified." if holds else "The replay is not verified.")
+        click.echo(_("The replay is verified.") if holds else _("The replay is not verified."))
     if not holds:
         raise click.exceptions.Exit(NO)

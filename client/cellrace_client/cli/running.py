@@ -5,16 +5,30 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Coroutine
-from typing import TypeVar
+from typing import IO, TypeVar
 
 import click
 
 from cellrace.errors import CellraceError
+from cellrace_client.language import _
+from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.speech import printable
 
 T = TypeVar("T")
 _SIGNALLED = 128
 """The exit status of a command that a signal ended is so much above the signal's number, as shells have it."""
+
+
+class Trouble(click.ClickException):
+    """The end of a command that could not be carried out, told in the language spoken."""
+
+    def __init__(self, error: CellraceError) -> None:
+        super().__init__(printable(refusal_text(error)))
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Tells it on standard error."""
+        told = _("Error: {sentence}").format(sentence=self.format_message())
+        click.echo(told, file=file, err=file is None)
 
 
 def run_to_the_end(work: Coroutine[object, object, T]) -> T:
@@ -23,7 +37,7 @@ def run_to_the_end(work: Coroutine[object, object, T]) -> T:
     try:
         return asyncio.run(_until_told(work, told))
     except CellraceError as error:
-        raise click.ClickException(printable(str(error))) from error
+        raise Trouble(error) from error
     except asyncio.CancelledError:
         raise click.exceptions.Exit(_SIGNALLED + told[0] if told else 1) from None
 

@@ -6,6 +6,7 @@ from cellrace.board import Board
 from cellrace.board_text import home_tops
 from cellrace.cards import NO_CARD, SUITS, SYMBOLS, card_name, card_symbol, is_red
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS
+from cellrace_client.language import _
 
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
@@ -22,10 +23,13 @@ def board_lines(board: Board, *, symbols: bool = False, color: bool = False) -> 
         return f"{_RED}{text}{_PLAIN}" if color and is_red(number) else text
 
     held = [card(number) if number != NO_CARD else "--" for number in board.cells]
-    lines = ["cells   " + "  ".join(f"{letter} {text}" for letter, text in zip(CELL_LETTERS, held, strict=False))]
-    lines.append("home    " + "  ".join(_home(suit, top, symbols) for suit, top in home_tops(board).items()))
+    labels = [_("cells"), _("home"), _("reserve")]
+    width = max(map(len, labels))
+    cells, home, reserve = (f"{label:<{width}} " for label in labels)
+    lines = [cells + "  ".join(f"{letter} {text}" for letter, text in zip(CELL_LETTERS, held, strict=False))]
+    lines.append(home + "  ".join(_home(suit, top, symbols) for suit, top in home_tops(board).items()))
     if board.reserve:
-        lines.append("reserve " + "  ".join(map(card, board.reserve)))
+        lines.append(reserve + "  ".join(map(card, board.reserve)))
     lines.append("")
     lines.append("   " + "   ".join(f"{letter:>2}" for letter in COLUMN_LETTERS[: len(board.columns)]))
     for row in range(max(map(len, board.columns))):

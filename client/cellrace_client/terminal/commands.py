@@ -11,6 +11,8 @@ import msgspec
 from cellrace.errors import BadMessage, InvalidText
 from cellrace.messages import SettingsRequest
 from cellrace.notation import parse_moves
+from cellrace_client.language import _
+from cellrace_client.terminal.keyboard import latin_by_place
 
 
 class Word(NamedTuple):
@@ -85,30 +87,49 @@ def read_line(line: str) -> Command | Moves | Unknown | None:
     words = line.partition("#")[0].split()
     if not words:
         return None
-    word = words[0].lower()
-    word = ALIASES.get(word, word)
-    if word in WORDS:
-        return Command(word, tuple(words[1:]))
+    typed = words[0].lower()
+    for word in (typed, latin_by_place(typed)):
+        word = ALIASES.get(word, word)
+        if word in WORDS:
+            return Command(word, tuple(words[1:]))
     try:
-        return Moves(tuple(parse_moves(line)))
+        return Moves(tuple(parse_moves(latin_by_place(line))))
     except InvalidText:
-        return Unknown(f"{words[0]} is neither a command nor a move; type help.")
+        return Unknown(_("{word} is neither a command nor a move; type help.").format(word=words[0]))
 
 
 def help_lines(about: str | None = None) -> list[str]:
     """What can be typed, or how one command is written."""
     if about is not None:
         word = WORDS.get(ALIASES.get(about.lower(), about.lower()))
-        return [f"{word.usage}: {word.does}."] if word else [f"There is no command {about}; type help."]
+        return [_help_line(word)] if word else [_("There is no command {word}; type help.").format(word=about)]
     return [
-        "Moves: source and target, several on a line: 26 from column 2 to column 6, 3a to cell a, b5 from cell b,",
-        "7h home, 26v3 three cards to an empty column, r4 from the reserve, u takes the last one back.",
-        *(f"{word.usage}: {word.does}." for word in WORDS.values()),
+        _("Moves: source and target, several on a line: 26 from column 2 to column 6, 3a to cell a, b5 from cell b,"),
+        _("7h home, 26v3 three cards to an empty column, r4 from the reserve, u takes the last one back."),
+        *map(_help_line, WORDS.values()),
     ]
 
 
-_YES = ("yes", "true", "on", "1")
-_NO = ("no", "false", "off", "0")
+def _help_line(word: Word) -> str:
+    return f"{_(word.usage)}: {_(word.does)}."
+
+
+_YES = ("yes", "y", "так", "да", "д")  # Not «т»: it lies where n does.
+_NO = ("no", "n", "ні", "нет", "н")
+_ON = (*_YES, "true", "on", "1")
+_OFF = (*_NO, "false", "off", "0")
+
+
+def says_yes(word: str) -> bool:
+    """Whether an answer is yes, in any of our languages."""
+    return word.strip().lower() in _YES
+
+
+def says_no(word: str) -> bool:
+    """Whether an answer is no, in any of our languages."""
+    return word.strip().lower() in _NO
+
+
 _TRUTHS = ("private", "undo", "ranked", "bots")
 _NUMBERS = ("deal", "seats", "time_limit", "countdown", "grace")
 
@@ -121,7 +142,7 @@ def read_settings(words: tuple[str, ...]) -> SettingsRequest:
         name = name.replace("-", "_")
         if not equals:
             if i:
-                raise BadMessage(f"{word} is no setting; write it as NAME=VALUE.", word)
+                raise BadMessage(_("{word} is no setting; write it as NAME=VALUE.").format(word=word), word)
             name, value = "variant", word.lower()
         given[name] = _setting(name, value)
     return _convert(given)
@@ -131,16 +152,17 @@ def _convert(given: Mapping[str, str | int | bool]) -> SettingsRequest:
     try:
         return msgspec.convert(given, SettingsRequest)
     except msgspec.ValidationError as wrong:
-        raise BadMessage(f"These settings cannot be used: {str(wrong).partition(' - at')[0].lower()}.") from None
+        why = str(wrong).partition(" - at")[0].lower()
+        raise BadMessage(_("These settings cannot be used: {why}.").format(why=why)) from None
 
 
 def _setting(name: str, value: str) -> str | int | bool:
     if name in _TRUTHS:
-        if value in _YES + _NO:
-            return value in _YES
-        raise BadMessage(f"{name} is yes or no.", name)
+        if value in _ON + _OFF:
+            return value in _ON
+        raise BadMessage(_("{name} is yes or no.").format(name=name), name)
     if name in _NUMBERS:
         if value.isascii() and value.isdigit() and len(value) < 16:
             return int(value)
-        raise BadMessage(f"{name} is a number.", name)
+        raise BadMessage(_("{name} is a number.").format(name=name), name)
     return value

@@ -8,21 +8,29 @@ from cellrace.board import Board
 from cellrace.cards import card_name
 from cellrace.game import Game
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS, FIRST_CELL, HOME, RESERVE, UNDO, parse_move
-from cellrace_client.terminal.speech import count_text, listed
+from cellrace_client.language import _, n_
+from cellrace_client.terminal.speech import listed
 
 
-def pile_words(pile: int) -> str:
-    """A pile by its number, in words."""
+def _from_words(pile: int) -> str:
     if pile < FIRST_CELL:
-        return f"column {COLUMN_LETTERS[pile]}"
+        return _("from column {column}").format(column=COLUMN_LETTERS[pile])
     if pile < HOME:
-        return f"cell {CELL_LETTERS[pile - FIRST_CELL]}"
-    return "home" if pile == HOME else "the reserve"
+        return _("from cell {cell}").format(cell=CELL_LETTERS[pile - FIRST_CELL])
+    return _("from the reserve")
+
+
+def _to_words(pile: int) -> str:
+    if pile < FIRST_CELL:
+        return _("to column {column}").format(column=COLUMN_LETTERS[pile])
+    if pile < HOME:
+        return _("to cell {cell}").format(cell=CELL_LETTERS[pile - FIRST_CELL])
+    return _("home")
 
 
 def move_words(board: Board, move: str) -> str:
     """A legal move in words: `TD from column 2 to cell a`. Raises IllegalMove."""
-    source, target, _ = parse_move(move)
+    source, target, _count = parse_move(move)
     count = board.carried(move)
     if source < FIRST_CELL:
         cards = bytes(board.columns[source][-count:])
@@ -31,8 +39,7 @@ def move_words(board: Board, move: str) -> str:
     else:
         cards = board.cells[source - FIRST_CELL : source - FIRST_CELL + 1]
     names = " ".join(map(card_name, cards))
-    goes = "home" if target == HOME else f"to {pile_words(target)}"
-    return f"{names} from {pile_words(source)} {goes}"
+    return f"{names} {_from_words(source)} {_to_words(target)}"
 
 
 def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str], Game]:
@@ -40,9 +47,9 @@ def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str],
     told = []
     for step in steps:
         move, went_home = step[0], step[1:]
-        after, _ = before.play(move)
+        after, _step = before.play(move)
         if move == UNDO:
-            told.append("Taken back.")
+            told.append(_("Taken back."))
         else:
             board = before.board.play(move)
             sentence = f"{move_words(before.board, move)}."
@@ -51,7 +58,7 @@ def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str],
                 for home in went_home:
                     cards.append(move_words(board, home).partition(" ")[0])
                     board = board.play(home)
-                sentence += f" By itself went home: {listed(cards)}."
+                sentence += " " + _("By itself went home: {cards}.").format(cards=listed(cards))
             told.append(sentence)
         before = after
     return told, before
@@ -59,4 +66,7 @@ def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str],
 
 def home_words(game: Game) -> str:
     """How far a game has come."""
-    return f"{count_text(game.board.cards_home, 'card')} of {game.board.variant.pack_size} home."
+    home = game.board.cards_home
+    return n_("{count} card of {pack} home.", "{count} cards of {pack} home.", home).format(
+        count=home, pack=game.board.variant.pack_size
+    )

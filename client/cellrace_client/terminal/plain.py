@@ -12,13 +12,15 @@ from cellrace.notation import UNDO
 from cellrace_client.connection import Connection
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Event, Happened, Matched, Synced
+from cellrace_client.language import _
 from cellrace_client.race_view import PLAYING, RaceView
-from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line
+from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line, says_no, says_yes
 from cellrace_client.terminal.move_words import tell_moves
 from cellrace_client.terminal.plain_commands import Commands, has_begun
 from cellrace_client.terminal.progress import ProgressTeller
-from cellrace_client.terminal.sentences import tell_event, tell_race
-from cellrace_client.terminal.speech import printable, seconds_text
+from cellrace_client.terminal.refusals import refusal_text
+from cellrace_client.terminal.sentences import countdown_text, tell_event, tell_race
+from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines
 
 PROGRESS_EVERY = 10.0
@@ -67,7 +69,7 @@ class PlainClient:
     async def run(self, race: str | None = None) -> Ending:
         """Plays until `quit` or the end of the input. Raises CellraceError when the connection ends before."""
         self._commands.race = race
-        self.say(f"You are {self._connection.player.name}. Type help for what you can type.")
+        self.say(_("You are {name}. Type help for what you can type.").format(name=self._connection.player.name))
         if race is not None:
             self.say(*tell_race(self._connection.view(race)))
             self._show_board(self._connection.view(race))
@@ -105,7 +107,8 @@ class PlainClient:
             return
         view = event.view
         if view.race != self._commands.race:
-            self.say(*(f"Race {view.race}: {sentence}" for sentence in sentences))
+            of_another = _("Race {race}: {sentence}")
+            self.say(*(of_another.format(race=view.race, sentence=sentence) for sentence in sentences))
             return
         self.say(*sentences)
         self._progress.hear(view)
@@ -155,12 +158,11 @@ class PlainClient:
         asked = read_line(line)
         question, self._commands.question = self._commands.question, None
         if question is not None:
-            word = line.strip().lower()
-            if word in ("yes", "y"):
+            if says_yes(line):
                 await question()
                 return True
-            self.say("You play on.")
-            if word in ("no", "n"):
+            self.say(_("You play on."))
+            if says_no(line):
                 return True
         match asked:
             case None:
@@ -181,7 +183,7 @@ class PlainClient:
     async def _undo(self, rest: tuple[str, ...]) -> None:
         count = rest[0] if rest else "1"
         if not (count.isascii() and count.isdigit() and 1 <= int(count[:4]) <= MAX_MOVES):
-            self.say(f"Say how many moves to take back, 1 to {MAX_MOVES}: undo 3.")
+            self.say(_("Say how many moves to take back, 1 to {most}: undo 3.").format(most=MAX_MOVES))
             return
         await self._play((UNDO,) * int(count))
 
@@ -199,16 +201,17 @@ class PlainClient:
             self._commands.show_board(after)
 
     def _refusal_sentences(self, refused: CellraceError) -> list[str]:
+        why = refusal_text(refused)
         if not isinstance(refused, Refused):
-            return [str(refused)]
+            return [why]
         if refused.code == ErrorCode.ILLEGAL_MOVE and refused.move is not None:
-            told = f"{refused.move} is not possible. {refused}"
-            return [told] if not refused.index else [told, "None of the moves on this line was played."]
+            told = _("{move} is not possible. {reason}").format(move=refused.move, reason=why)
+            return [told] if not refused.index else [told, _("None of the moves on this line was played.")]
         if refused.code == ErrorCode.NOT_STARTED:
             view = self._commands.view()
             if view.start_at is not None:
-                return [f"The race starts in {seconds_text(view.start_at - self._connection.clock.now())}."]
-        return [str(refused)]
+                return [countdown_text(view.start_at - self._connection.clock.now())]
+        return [why]
 
     # --- the end
 
@@ -216,7 +219,9 @@ class PlainClient:
         view = self._connection.races.get(self._commands.race or "")
         if self._lasting and view is not None and view.playing:
             self.say(
-                f"Your game in race {view.race} is not over. Come back within {view.settings.grace} s to go on with it."
+                _("Your game in race {race} is not over. Come back within {seconds} s to go on with it.").format(
+                    race=view.race, seconds=view.settings.grace
+                )
             )
 
     async def _finish(self) -> Ending:
@@ -225,7 +230,7 @@ class PlainClient:
         if view is None or view.me is None:
             return Ending.WELL
         if view.state is RaceState.RUNNING and view.me.status not in PLAYING:
-            self.say("Waiting for the others to end their games.")
+            self.say(_("Waiting for the others to end their games."))
             view = await self._connection.view_where(view.race, lambda view: view.ended)
         if view.ended:
             return Ending.WELL

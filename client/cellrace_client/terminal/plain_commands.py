@@ -7,16 +7,16 @@ from collections.abc import Awaitable, Callable
 
 from cellrace.autoplay import Autoplay
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
-from cellrace.messages import EntrantStatus, RaceState, Summary
+from cellrace.messages import Ends, EntrantStatus, RaceState, Summary
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
+from cellrace_client.language import _, spoken
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.board_lines import board_lines
-from cellrace_client.terminal.commands import Command, help_lines, read_settings
+from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
 from cellrace_client.terminal.move_words import home_words, move_words
-from cellrace_client.terminal.sentences import tell_race
-from cellrace_client.terminal.speech import count_text
+from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
 from cellrace_client.thinker import Thinker
 from cellrace_client.verdict import VERDICT_SENTENCES
@@ -65,7 +65,7 @@ class Commands:
             case "kick":
                 await self._kick(" ".join(rest))
             case "leave" | "concede" | "forfeit":
-                await self._stop(command.word, sure=rest[:1] == ("yes",))
+                await self._stop(command.word, sure=bool(rest) and says_yes(rest[0]))
             case "board":
                 self.show_board(self.view())
             case "legal":
@@ -83,12 +83,12 @@ class Commands:
             case "rematch":
                 self._enter(await connection.rematch(self.view().race))
             case _:
-                self._say(f"{command.word} cannot be done here.")
+                self._say(_("{word} cannot be done here.").format(word=command.word))
 
     def show_board(self, view: RaceView) -> None:
         """Shows one's board."""
         if view.game is None:
-            self._say("There is no board before the start.")
+            self._say(_("There is no board before the start."))
             return
         self._say(*board_lines(view.game.board), home_words(view.game))
 
@@ -98,11 +98,11 @@ class Commands:
 
     async def _list(self, variant: str | None) -> None:
         races = await self._connection.list_races(variant=variant, state=RaceState.OPEN)
-        self._say(*[_summary_line(summary) for summary in races] or ["No race is open; type open."])
+        self._say(*[_summary_line(summary) for summary in races] or [_("No race is open; type open.")])
 
     async def _join(self, rest: tuple[str, ...]) -> None:
         if len(rest) != 1:
-            self._say("Say which race: join RACE or join CODE; list tells those that are open.")
+            self._say(_("Say which race: join RACE or join CODE; list tells those that are open."))
             return
         word = rest[0]
         try:
@@ -116,7 +116,8 @@ class Commands:
         view = self.view()
         rival = next((one for one in view.rivals if one.player.name.lower() == name.lower()), None)
         if rival is None:
-            self._say(f"Nobody called {name} is in the race." if name else "Say whom: kick NAME.")
+            told = _("Nobody called {name} is in the race.") if name else _("Say whom: kick NAME.")
+            self._say(told.format(name=name))
             return
         await self._connection.kick(view.race, rival.player.id)
 
@@ -130,7 +131,7 @@ class Commands:
                 case "leave":
                     await self._connection.leave(view.race)
                     self.race = None
-                    self._say("You left the race.")
+                    self._say(_("You left the race."))
                 case "concede":
                     await self._connection.concede(view.race)
                 case _:
@@ -139,54 +140,65 @@ class Commands:
         if sure or not begun:
             await stop()
             return
-        what = "You would be ranked by your cards home." if word == "concede" else "That gives the race up."
-        self._say(f"{what} Type yes to {word}, or anything else to play on.")
+        match word:
+            case "concede":
+                told = _("You would be ranked by your cards home. Type yes to concede, or anything else to play on.")
+            case "forfeit":
+                told = _("That gives the race up. Type yes to forfeit, or anything else to play on.")
+            case _:
+                told = _("That gives the race up. Type yes to leave, or anything else to play on.")
+        self._say(told)
         self.question = stop
 
     def _legal(self) -> None:
         game = self.view().game
         if game is None:
-            self._say("There is no board before the start.")
+            self._say(_("There is no board before the start."))
             return
         moves = game.board.legal_moves()
-        self._say(*[f"{move}: {move_words(game.board, move)}." for move in moves] or ["No move is possible."])
+        self._say(*[f"{move}: {move_words(game.board, move)}." for move in moves] or [_("No move is possible.")])
 
     async def _hint(self) -> None:
         view = self.view()
         if view.settings.ranked:
-            self._say("There are no hints in a ranked race.")
+            self._say(_("There are no hints in a ranked race."))
         elif view.game is None or not view.playing:
-            self._say("There are hints only while you play.")
+            self._say(_("There are hints only while you play."))
         else:
             solution = await self._thinker.solve(view.game.board, _HINT_STATES)
             if solution is None:
-                self._say("I found no way to win from here; taking moves back may help.")
+                self._say(_("I found no way to win from here; taking moves back may help."))
             elif solution.moves:
                 safe = view.game.autoplay is Autoplay.SAFE
                 move = (solution.safe_moves if safe else solution.moves)[0]
-                self._say(f"Try {move}: {move_words(view.game.board, move)}.")
+                self._say(_("Try {move}: {words}.").format(move=move, words=move_words(view.game.board, move)))
 
     def _rules(self, named: str | None) -> None:
         variant = find_variant(named.lower()) if named else self.view().variant
         if variant is None:
             raise UnknownVariant(self.view().settings.variant, ())
-        for title, text in rules_paragraphs(variant):
+        for title, text in rules_paragraphs(variant, spoken()):
             self._say(f"{title}: {text}")
 
     def _tell_race(self) -> None:
         view = self.view()
         settings = view.settings
         self._say(*tell_race(view))
-        self._say(
-            f"Time limit {settings.time_limit} s, countdown {settings.countdown} s, grace {settings.grace} s; "
-            f"undo {'on' if settings.undo else 'off'}, autoplay {settings.autoplay}, ends with "
-            f"{'the first win' if settings.ends == 'first_win' else 'the last player'}, "
-            f"{'ranked' if settings.ranked else 'not ranked'}."
+        times = _("Time limit {time_limit} s, countdown {countdown} s, grace {grace} s").format(
+            time_limit=settings.time_limit, countdown=settings.countdown, grace=settings.grace
         )
+        rules = (
+            _("undo on") if settings.undo else _("undo off"),
+            _("autoplay safe") if settings.autoplay is Autoplay.SAFE else _("autoplay none"),
+            _("ends with the first win") if settings.ends is Ends.FIRST_WIN else _("ends with the last player"),
+            _("ranked") if settings.ranked else _("not ranked"),
+        )
+        self._say(f"{times}; {', '.join(rules)}.")
         if view.commitment is not None:
-            self._say(f"Commitment {view.commitment}.")
+            self._say(_("Commitment {commitment}.").format(commitment=view.commitment))
         if view.dealt is not None and view.dealt.deal is not None:
-            self._say(f"Deal {view.dealt.deal}, salt {view.dealt.salt}. {VERDICT_SENTENCES[view.verdict]}")
+            told = _("Deal {deal}, salt {salt}.").format(deal=view.dealt.deal, salt=view.dealt.salt)
+            self._say(f"{told} {_(VERDICT_SENTENCES[view.verdict])}")
 
     async def _wait(self) -> None:
         view = self.view()
@@ -203,5 +215,4 @@ def has_begun(view: RaceView) -> bool:
 
 def _summary_line(summary: Summary) -> str:
     names = ", ".join(one.player.name for one in summary.entrants if one.status is not EntrantStatus.FORFEITED)
-    seats = f"{len(summary.entrants)} of {count_text(summary.seats, 'seat')} taken"
-    return f"{summary.race}: {summary.variant}, {seats}: {names}."
+    return f"{summary.race}: {summary.variant}, {seats_text(len(summary.entrants), summary.seats)}: {names}."

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from cellrace.game import Game
 from cellrace.messages import EntrantStatus, Replay
 from cellrace.replay import play_again, start_of
+from cellrace_client.language import _, n_
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.move_words import tell_moves
-from cellrace_client.terminal.speech import count_text, length_text, printable
+from cellrace_client.terminal.speech import length_text, printable
 
 _REDRAW = "\x1b[H\x1b[2J"
-_ENDINGS = {
-    EntrantStatus.CONCEDED: "conceded",
-    EntrantStatus.TIMED_OUT: "ran out of time",
-    EntrantStatus.FORFEITED: "gave up",
-    EntrantStatus.ABANDONED: "did not come back",
-}
 
 
 class Frame(NamedTuple):
@@ -33,26 +28,61 @@ class Frame(NamedTuple):
 def heading(replay: Replay) -> str:
     """Who played what, and when."""
     began = datetime.fromtimestamp(min(replay.start_at, 10**14) / 1000, UTC)
-    bot = ", a bot" if replay.bot else ""
-    return printable(f"{replay.name}{bot}: {replay.variant}, deal {replay.deal}, on {began:%Y-%m-%d at %H:%M} UTC")
+    told = (
+        _("{name}, a bot: {game}, deal {deal}, on {date} at {time} UTC")
+        if replay.bot
+        else _("{name}: {game}, deal {deal}, on {date} at {time} UTC")
+    )
+    return printable(
+        told.format(
+            name=replay.name,
+            game=replay.variant,
+            deal=replay.deal,
+            date=began.strftime(_("%Y-%m-%d")),
+            time=f"{began:%H:%M}",
+        )
+    )
 
 
 def ending(replay: Replay) -> str:
     """How the game ended, as the replay says."""
-    result, entries = replay.result, count_text(len(replay.moves), "entry", "entries")
+    result, name, entries = replay.result, printable(replay.name), _entries(len(replay.moves))
     if result.status is EntrantStatus.WON and result.time is not None:
-        return f"{printable(replay.name)} has won in {length_text(result.time)}, with {entries}."
-    how = _ENDINGS.get(result.status, str(result.status))
-    home = count_text(result.home, "card")
-    return f"{printable(replay.name)} {how} after {length_text(replay.ended)}, with {home} home and {entries}."
+        return _("{name} has won in {time}, with {entries}.").format(
+            name=name, time=length_text(result.time), entries=entries
+        )
+    cards = n_("{count} card", "{count} cards", result.home).format(count=result.home)
+    return _("{what} after {time}, with {cards} home and {entries}.").format(
+        what=_ended(result.status).format(name=name), time=length_text(replay.ended), cards=cards, entries=entries
+    )
+
+
+def _ended(status: EntrantStatus) -> str:
+    match status:
+        case EntrantStatus.CONCEDED:
+            return _("{name} conceded")
+        case EntrantStatus.TIMED_OUT:
+            return _("{name} ran out of time")
+        case EntrantStatus.FORFEITED:
+            return _("{name} gave up")
+        case EntrantStatus.ABANDONED:
+            return _("{name} did not come back")
+        case EntrantStatus.JOINED | EntrantStatus.READY | EntrantStatus.PLAYING | EntrantStatus.WON:
+            return _("{name} stopped")
+        case never:
+            assert_never(never)
+
+
+def _entries(count: int) -> str:
+    return n_("{count} entry", "{count} entries", count).format(count=count)
 
 
 def frames(replay: Replay) -> Iterator[Frame]:
     """The start, then each entry of the log in its turn. Raises IllegalMove, UnknownVariant, UnknownDeal."""
     before = start_of(replay)
-    yield Frame(0, f"The game begins, {count_text(len(replay.moves), 'entry', 'entries')} to come.", before)
+    yield Frame(0, _("The game begins, {entries} to come.").format(entries=_entries(len(replay.moves))), before)
     for number, (at, step, game) in enumerate(play_again(replay), 1):
-        (told,), _ = tell_moves(before, [step])
+        (told,), _after = tell_moves(before, [step])
         yield Frame(at, f"{number:>4}  {length_text(at):>9}  {step[0]:<4}  {told}", game)
         before = game
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cellrace_client.language import n_
 from cellrace_client.race_view import PLAYING, RaceView
-from cellrace_client.terminal.speech import count_text, listed
+from cellrace_client.terminal.speech import listed
 
 _MOST_NAMED = 4
 
@@ -35,9 +36,13 @@ class ProgressTeller:
         self._told_at = now
         self._told.update({player: home for player, _, home in news})
         named = sorted(news, key=lambda line: -line[2])[:_MOST_NAMED]
-        parts = [f"{name} has {count_text(home, 'card')} home" for _, name, home in named]
-        if len(news) > len(named):
-            parts.append(f"{count_text(len(news) - len(named), 'other')} moved on too")
+        parts = [
+            n_("{name} has {count} card home", "{name} has {count} cards home", home).format(name=name, count=home)
+            for _, name, home in named
+        ]
+        others = len(news) - len(named)
+        if others:
+            parts.append(n_("{count} other moved on too", "{count} others moved on too", others).format(count=others))
         return f"{listed(parts)}."
 
     def _news(self) -> list[tuple[str, str, int]]:

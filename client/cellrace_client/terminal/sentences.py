@@ -1,9 +1,10 @@
-"""What happens in a race, told in sentences; `you` is the player who looks. Pure."""
+"""What happens in a race, told in sentences; "you" is the player who looks. Pure."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
+from cellrace.game import Game
 from cellrace.messages import (
     CancelledPush,
     CancelReason,
@@ -26,29 +27,12 @@ from cellrace.messages import (
     StartedPush,
 )
 from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
+from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.speech import count_text, length_text, ordinal, seconds_text
+from cellrace_client.terminal.refusals import closing_text
+from cellrace_client.terminal.speech import decimal_text, length_text, ordinal, whole_seconds
 from cellrace_client.terminal.standings_lines import standings_lines
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
-
-_LEFT: dict[LeftReason, str] = {
-    LeftReason.LEFT: "{who} left.",
-    LeftReason.KICKED: "{who} {were} removed by the host.",
-    LeftReason.OFFLINE: "{who} {were} removed for being offline.",
-    LeftReason.NOT_READY: "{who} {were} removed for not being ready.",
-}
-_CANCELLED: dict[CancelReason, str] = {
-    CancelReason.EMPTY: "nobody was online",
-    CancelReason.UNCHANGED: "nothing happened for too long",
-    CancelReason.ALL_FORFEITED: "all have forfeited",
-}
-_STATES: dict[RaceState, str] = {
-    RaceState.OPEN: "is open",
-    RaceState.COUNTDOWN: "is about to start",
-    RaceState.RUNNING: "is running",
-    RaceState.OVER: "is over",
-    RaceState.CANCELLED: "is cancelled",
-}
 
 
 def tell_event(event: Event, now: int) -> list[str]:
@@ -59,127 +43,219 @@ def tell_event(event: Event, now: int) -> list[str]:
         case Synced():
             return _tell_sync(event)
         case Lost():
-            return [f"Race {event.race} is no longer there for you: {event.sentence}"]
+            return [
+                _("Race {race} is no longer there for you: {why}").format(race=event.race, why=_(event.sentence)),
+            ]
         case Matched():
-            return [f"A rival is found: you are in race {event.race}, and it starts at once."]
+            return [_("A rival is found: you are in race {race}, and it starts at once.").format(race=event.race)]
         case Dropped():
-            return [f"{event.sentence} Trying again in {event.wait:.1f} s."]
+            again = _("Trying again in {seconds} s.").format(seconds=decimal_text(event.wait))
+            return [f"{closing_text(event.close_code, event.sentence)} {again}"]
         case Back():
-            return ["The connection is back."]
-        case _:
-            assert_never(event)
+            return [_("The connection is back.")]
+        case never:
+            assert_never(never)
 
 
 def _tell_push(event: Happened, now: int) -> list[str]:
     push, before, view = event.push, event.before, event.view
     match push:
         case JoinedPush():
-            if push.player.id == view.player:
-                return []
-            return [f"{_with_mark(push.player)} has joined; {_seats(view)}."]
+            return [] if push.player.id == view.player else [_tell_joined(push.player, view)]
         case LeftPush():
-            told = [_LEFT[push.reason].format(**_words(before, push.player))]
+            told = [_tell_left(push, before)]
             if view.host != before.host:
-                words = _words(view, view.host)
-                told.append(f"{words['who']} {'are' if words['were'] == 'were' else 'is'} the host now.")
+                told.append(_tell_host(view))
             return told
         case ReadyPush():
-            words = _words(view, push.player)
-            verb = "are" if words["were"] == "were" else "is"
-            return [f"{words['who']} {verb} {'ready' if push.ready else 'not ready any more'}."]
+            return [_tell_ready(push, view)]
         case CountdownPush():
-            return [f"The race starts in {seconds_text(push.start_at - now)}."]
+            return [countdown_text(push.start_at - now)]
         case StartedPush():
             return _tell_start(view) if before.dealt is None else []
         case DonePush():
             return [_tell_end(view, push)]
         case OverPush():
-            return ["The race is over. The standings:", *standings_lines(push.standings, view.player)]
+            return [_("The race is over. The standings:"), *standings_lines(push.standings, view.player)]
         case CancelledPush():
-            return [f"The race is cancelled: {_CANCELLED[push.reason]}."]
+            return [_("The race is cancelled: {why}.").format(why=_cancelled(push.reason))]
         case RematchPush():
-            return [f"There is a rematch, race {push.successor}."]
+            return [_("There is a rematch, race {race}.").format(race=push.successor)]
         case OnlinePush():
             if push.player == view.player:
                 return []
-            return [f"{view.name(push.player)} {'is back' if push.online else 'has lost the connection'}."]
+            told_of = _("{name} is back.") if push.online else _("{name} has lost the connection.")
+            return [told_of.format(name=view.name(push.player))]
         case DelayedPush():
-            return ["The server has no deal for all of you right now: the race is open again and nobody is ready."]
+            return [
+                _("The server has no deal for all of you right now: the race is open again and nobody is ready."),
+            ]
         case ProgressPush() | MovedPush() | MatchedPush():
             # Progress is told now and then, by ProgressTeller; moves of others only when they are asked for.
             return []
-        case _:
-            assert_never(push)
+        case never:
+            assert_never(never)
+
+
+def countdown_text(ms: int) -> str:
+    """How long it is to the start."""
+    seconds = whole_seconds(ms)
+    return n_("The race starts in {count} second.", "The race starts in {count} seconds.", seconds).format(
+        count=seconds
+    )
+
+
+def _tell_joined(player: Player, view: RaceView) -> str:
+    joined = _("{name}, a bot, has joined; {seats}.") if player.bot else _("{name} has joined; {seats}.")
+    return joined.format(name=player.name, seats=seats_text(len(view.entrants), view.settings.seats))
+
+
+def _tell_left(left: LeftPush, before: RaceView) -> str:
+    mine = left.player == before.player
+    match left.reason:
+        case LeftReason.LEFT:
+            told = _("You left.") if mine else _("{name} left.")
+        case LeftReason.KICKED:
+            told = _("You were removed by the host.") if mine else _("{name} was removed by the host.")
+        case LeftReason.OFFLINE:
+            told = _("You were removed for being offline.") if mine else _("{name} was removed for being offline.")
+        case LeftReason.NOT_READY:
+            told = _("You were removed for not being ready.") if mine else _("{name} was removed for not being ready.")
+        case never:
+            assert_never(never)
+    return told.format(name=before.name(left.player))
+
+
+def _tell_host(view: RaceView) -> str:
+    told = _("You are the host now.") if view.is_host else _("{name} is the host now.")
+    return told.format(name=view.name(view.host))
+
+
+def _tell_ready(push: ReadyPush, view: RaceView) -> str:
+    if push.player == view.player:
+        return _("You are ready.") if push.ready else _("You are not ready any more.")
+    told = _("{name} is ready.") if push.ready else _("{name} is not ready any more.")
+    return told.format(name=view.name(push.player))
+
+
+def _cancelled(reason: CancelReason) -> str:
+    match reason:
+        case CancelReason.EMPTY:
+            return _("nobody was online")
+        case CancelReason.UNCHANGED:
+            return _("nothing happened for too long")
+        case CancelReason.ALL_FORFEITED:
+            return _("all have forfeited")
+        case never:
+            assert_never(never)
 
 
 def _tell_start(view: RaceView) -> list[str]:
-    game = view.variant.name if view.variant else view.settings.variant
-    number = f", deal {view.dealt.deal}" if view.dealt and view.dealt.deal else ""
-    told = [f"The race has started: {game}{number}."]
+    game = game_text(view)
+    if view.dealt and view.dealt.deal:
+        told = [_("The race has started: {game}, deal {deal}.").format(game=game, deal=view.dealt.deal)]
+    else:
+        told = [_("The race has started: {game}.").format(game=game)]
     if view.verdict is not Verdict.SECRET:
-        told.append(VERDICT_SENTENCES[view.verdict])
+        told.append(_(VERDICT_SENTENCES[view.verdict]))
     return told
 
 
 def _tell_end(view: RaceView, done: DonePush) -> str:
-    words = _words(view, done.player)
+    mine = done.player == view.player
     match done.status:
         case EntrantStatus.WON:
-            time = f" in {length_text(done.time)}" if done.time is not None else ""
-            place = f", so far in {ordinal(done.place)} place" if done.place is not None else ""
-            return f"{words['who']} won{time}{place}."
+            return _tell_win(view, done)
         case EntrantStatus.CONCEDED:
-            what = "conceded"
+            what = _("You conceded") if mine else _("{name} conceded")
         case EntrantStatus.TIMED_OUT:
-            what = "ran out of time"
+            what = _("You ran out of time") if mine else _("{name} ran out of time")
         case EntrantStatus.FORFEITED:
-            what = "forfeited"
+            what = _("You forfeited") if mine else _("{name} forfeited")
         case EntrantStatus.ABANDONED:
-            what = "stayed away too long"
+            what = _("You stayed away too long") if mine else _("{name} stayed away too long")
         case EntrantStatus.JOINED | EntrantStatus.READY | EntrantStatus.PLAYING:
-            what = f"stopped as {done.status}"
-        case _:
-            assert_never(done.status)
-    return f"{words['who']} {what} with {count_text(done.home, 'card')} home."
+            what = _("You stopped") if mine else _("{name} stopped")
+        case never:
+            assert_never(never)
+    return n_("{what} with {count} card home.", "{what} with {count} cards home.", done.home).format(
+        what=what.format(name=view.name(done.player)), count=done.home
+    )
+
+
+def _tell_win(view: RaceView, done: DonePush) -> str:
+    mine, name = done.player == view.player, view.name(done.player)
+    if done.time is None:
+        return _("You won.") if mine else _("{name} won.").format(name=name)
+    time = length_text(done.time)
+    if done.place is None:
+        return (_("You won in {time}.") if mine else _("{name} won in {time}.")).format(name=name, time=time)
+    told = (
+        _("You won in {time}, so far in {place} place.")
+        if mine
+        else _("{name} won in {time}, so far in {place} place.")
+    )
+    return told.format(name=name, time=time, place=ordinal(done.place))
 
 
 def _tell_sync(event: Synced) -> list[str]:
     before, view = event.before, event.view
     told = []
     if before is None or before.state is not view.state:
-        told.append(f"Race {view.race} {_STATES[view.state]}.")
+        told.append(f"{_stands(view)}.")
     if view.game is not None and (before is None or before.game is None or before.game.seq != view.game.seq):
-        told.append(
-            f"Your game has {count_text(view.game.seq, 'entry', 'entries')}"
-            f" and {count_text(view.game.board.cards_home, 'card')} home."
-        )
+        told.append(_tell_game(view.game))
     if before is not None and before.dealt is None and view.dealt is not None:
         told += _tell_start(view)[1:]
     if view.standings is not None and (before is None or before.standings is None):
-        told += ["The standings:", *standings_lines(view.standings, view.player)]
+        told += [_("The standings:"), *standings_lines(view.standings, view.player)]
     return told
 
 
-def _words(view: RaceView, player: str) -> dict[str, str]:
-    if player == view.player:
-        return {"who": "You", "were": "were"}
-    return {"who": view.name(player), "were": "was"}
+def _tell_game(game: Game) -> str:
+    home = game.board.cards_home
+    return _("Your game has {entries} and {cards} home.").format(
+        entries=n_("{count} entry", "{count} entries", game.seq).format(count=game.seq),
+        cards=n_("{count} card", "{count} cards", home).format(count=home),
+    )
 
 
-def _with_mark(player: Player) -> str:
-    return f"{player.name}, a bot," if player.bot else player.name
+def _stands(view: RaceView) -> str:
+    match view.state:
+        case RaceState.OPEN:
+            told = _("Race {race} is open")
+        case RaceState.COUNTDOWN:
+            told = _("Race {race} is about to start")
+        case RaceState.RUNNING:
+            told = _("Race {race} is running")
+        case RaceState.OVER:
+            told = _("Race {race} is over")
+        case RaceState.CANCELLED:
+            told = _("Race {race} is cancelled")
+        case never:
+            assert_never(never)
+    return told.format(race=view.race)
 
 
-def _seats(view: RaceView) -> str:
-    return f"{len(view.entrants)} of {count_text(view.settings.seats, 'seat')} taken"
+def seats_text(taken: int, seats: int) -> str:
+    """How full a race is."""
+    return n_("{taken} of {count} seat taken", "{taken} of {count} seats taken", seats).format(taken=taken, count=seats)
+
+
+def game_text(view: RaceView) -> str:
+    """The name of the game that is raced; the id of one that this program does not know."""
+    return _(view.variant.name) if view.variant else view.settings.variant
 
 
 def tell_race(view: RaceView) -> list[str]:
     """A race in a few sentences: what is raced, by whom, and how others come in."""
-    settings = view.settings
-    game = view.variant.name if view.variant else settings.variant
-    told = [f"Race {view.race} {_STATES[view.state]}: {game}, {_seats(view)}."]
-    if view.state is RaceState.OPEN and len(view.entrants) < settings.seats:
-        code = f" (or by its code, {view.code})" if view.code else ""
-        told.append(f"Others enter it with: join {view.race}{code}.")
+    seats = view.settings.seats
+    told = [f"{_stands(view)}: {game_text(view)}, {seats_text(len(view.entrants), seats)}."]
+    if view.state is RaceState.OPEN and len(view.entrants) < seats:
+        if view.code:
+            told.append(
+                _("Others enter it with: join {race} (or by its code, {code}).").format(race=view.race, code=view.code)
+            )
+        else:
+            told.append(_("Others enter it with: join {race}.").format(race=view.race))
     return told

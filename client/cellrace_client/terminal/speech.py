@@ -1,8 +1,10 @@
-"""Words for people: what may go to a terminal, lengths of time, numbers of things. Pure."""
+"""Words for people: what may go to a terminal, lengths of time, places, lists. Pure but for the language spoken."""
 
 from __future__ import annotations
 
 import unicodedata
+
+from cellrace_client.language import _, spoken_code
 
 LONGEST_LINE = 400
 
@@ -27,30 +29,45 @@ def length_text(ms: int) -> str:
     seconds, rest = divmod(ms, 1000)
     minutes, seconds = divmod(seconds, 60)
     if not minutes:
-        return f"{seconds}.{rest:03d} s"
+        return _("{seconds} s").format(seconds=_decimal(str(seconds), f"{rest:03d}"))
     hours, minutes = divmod(minutes, 60)
     head = f"{hours}:{minutes:02d}" if hours else f"{minutes}"
-    return f"{head}:{seconds:02d}.{rest:03d}"
+    return _decimal(f"{head}:{seconds:02d}", f"{rest:03d}")
 
 
-def seconds_text(ms: int) -> str:
-    """A length of time in whole seconds, rounded up: `5 seconds`."""
-    return count_text(max(0, -(-ms // 1000)), "second")
+def decimal_text(number: float) -> str:
+    """A number with one decimal place: `2.5`."""
+    whole, _mark, part = f"{number:.1f}".partition(".")
+    return _decimal(whole, part)
 
 
-def count_text(count: int, thing: str, things: str | None = None) -> str:
-    """A number of things: `1 card`, `2 cards`."""
-    return f"{count} {thing}" if count == 1 else f"{count} {things or thing + 's'}"
+def _decimal(whole: str, part: str) -> str:
+    return _("{whole}.{part}").format(whole=whole, part=part)
+
+
+def whole_seconds(ms: int) -> int:
+    """A length of time in seconds, rounded up and never below none."""
+    return max(0, -(-ms // 1000))
 
 
 def listed(words: list[str]) -> str:
     """Words as a list: `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
+    return _("{first} and {last}").format(first=", ".join(words[:-1]), last=words[-1])
+
+
+_ENDINGS: dict[str, tuple[str, dict[int, str]]] = {
+    "en": ("th", {1: "st", 2: "nd", 3: "rd"}),
+    "uk": ("-те", {1: "-ше", 2: "-ге", 3: "-тє", 7: "-ме", 8: "-ме"}),
+    "ru": ("-е", {}),
+}
+"""The ending of a place in each language, and those after some last digits; neuter, as places are."""
 
 
 def ordinal(number: int) -> str:
     """A place in words: `1st`, `2nd`, `11th`."""
-    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    ending, by_digit = _ENDINGS[spoken_code()]
+    if spoken_code() == "uk" and number % 100 == 40:
+        return f"{number}-ве"
+    return f"{number}{ending if 10 <= number % 100 <= 20 else by_digit.get(number % 10, ending)}"

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from cellrace.messages import Entrant, EntrantStatus, Player, RaceState, Standing
+from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.speech import count_text, length_text, ordinal
+from cellrace_client.terminal.speech import length_text, ordinal
 
-_ENDS: dict[EntrantStatus, str] = {
-    EntrantStatus.JOINED: "not ready",
-    EntrantStatus.READY: "ready",
-    EntrantStatus.PLAYING: "playing",
-    EntrantStatus.WON: "won",
-    EntrantStatus.CONCEDED: "conceded",
-    EntrantStatus.TIMED_OUT: "ran out of time",
-    EntrantStatus.FORFEITED: "forfeited",
-    EntrantStatus.ABANDONED: "abandoned",
-}
+
+def status_text(status: EntrantStatus) -> str:
+    """How a game has ended, or where an entrant stands before that."""
+    match status:
+        case EntrantStatus.JOINED:
+            return _("not ready")
+        case EntrantStatus.READY:
+            return _("ready")
+        case EntrantStatus.PLAYING:
+            return _("playing")
+        case EntrantStatus.WON:
+            return _("won")
+        case EntrantStatus.CONCEDED:
+            return _("conceded")
+        case EntrantStatus.TIMED_OUT:
+            return _("ran out of time")
+        case EntrantStatus.FORFEITED:
+            return _("forfeited")
+        case EntrantStatus.ABANDONED:
+            return _("abandoned")
+        case never:
+            assert_never(never)
 
 
 def player_text(player: Player, me: str) -> str:
     """A player in a list: `Ann`, `Bob (bot)`, `Ann (you)`."""
-    marks = [word for word, holds in (("you", player.id == me), ("bot", player.bot)) if holds]
+    marks = [word for word, holds in ((_("you"), player.id == me), (_("bot"), player.bot)) if holds]
     return f"{player.name} ({', '.join(marks)})" if marks else player.name
 
 
@@ -32,17 +46,32 @@ def standings_lines(standings: Sequence[Standing], me: str) -> list[str]:
 
 
 def _standing_line(standing: Standing, me: str) -> str:
-    line = f"{ordinal(standing.place)}: {player_text(standing.player, me)} {_ENDS[standing.status]}"
+    place, player = ordinal(standing.place), player_text(standing.player, me)
     if standing.status is EntrantStatus.WON and standing.time is not None:
-        line += f" in {length_text(standing.time)}"
+        line = _("{place}: {player} won in {time}").format(place=place, player=player, time=length_text(standing.time))
         if standing.raw is not None and standing.latency is not None:
-            line += f" (arrived after {length_text(standing.raw)}, less {standing.latency} ms of latency)"
+            line += " " + _("(arrived after {raw}, less {latency} ms of latency)").format(
+                raw=length_text(standing.raw), latency=standing.latency
+            )
     else:
-        line += f" with {count_text(standing.home, 'card')} home"
-    line += f", {count_text(standing.moves, 'move')}, {count_text(standing.undos, 'undo')}"
+        line = _("{place}: {player} {ended} with {cards} home").format(
+            place=place, player=player, ended=status_text(standing.status), cards=_cards(standing.home)
+        )
+    line += f", {_moves(standing.moves)}, "
+    line += n_("{count} undo", "{count} undos", standing.undos).format(count=standing.undos)
     if standing.rating is not None:
-        line += f", rating {standing.rating.before} to {standing.rating.after}"
+        line += ", " + _("rating {before} to {after}").format(
+            before=standing.rating.before, after=standing.rating.after
+        )
     return line + "."
+
+
+def _cards(count: int) -> str:
+    return n_("{count} card", "{count} cards", count).format(count=count)
+
+
+def _moves(count: int) -> str:
+    return n_("{count} move", "{count} moves", count).format(count=count)
 
 
 def entrants_lines(view: RaceView) -> list[str]:
@@ -56,14 +85,14 @@ def entrants_lines(view: RaceView) -> list[str]:
 
 
 def _entrant_line(entrant: Entrant, view: RaceView) -> str:
-    words = [_ENDS[entrant.status]]
+    words = [status_text(entrant.status)]
     if entrant.player.id == view.host and view.state is RaceState.OPEN:
-        words.append("host")
+        words.append(_("host"))
     if view.dealt is not None:
-        words.append(f"{count_text(entrant.home, 'card')} home")
-        words.append(count_text(entrant.moves, "move"))
+        words.append(n_("{count} card home", "{count} cards home", entrant.home).format(count=entrant.home))
+        words.append(_moves(entrant.moves))
     if entrant.time is not None:
-        words.append(f"time {length_text(entrant.time)}")
+        words.append(_("time {time}").format(time=length_text(entrant.time)))
     if not entrant.online:
-        words.append("offline")
+        words.append(_("offline"))
     return f"{player_text(entrant.player, view.player)}: {', '.join(words)}."
