@@ -107,15 +107,22 @@ class TestHolding:
             pass
         await gate.reached.wait()
 
-        async def hold() -> set[bytes]:
+        async def hold() -> None:
             async with here.rooms.hold(race.id) as again:
                 assert again is not first
-                return await hosts(here, race)
+                loaded.set()
+                await looked.wait()
 
+        loaded, looked = asyncio.Event(), asyncio.Event()
         holding = asyncio.create_task(hold())
-        await asyncio.sleep(0)
+        # Long enough for a room that would not wait for its turn to be loaded and registered meanwhile.
+        await asyncio.wait({holding}, timeout=0.05)
         gate.open()
-        assert await holding == {b"here:1"}
+        await loaded.wait()
+        await eventually(lambda: here.link.sent.count("race_unhost") == 1)
+        assert await hosts(here, race) == {b"here:1"}
+        looked.set()
+        await holding
 
     async def test_a_room_that_was_let_go_is_not_woken_any_more(self, here: Shell) -> None:
         race = await here.race(ANN, BEN, start_in=50)
@@ -163,6 +170,25 @@ async def log_of(shell: Shell, race: Race, player: str) -> tuple[Entry, ...]:
     record = await shell.store.races.load(race.id)
     assert record is not None
     return record.logs[player]
+
+    async def test_a_race_that_is_held_begins_starts_and_ends_by_itself(self, here: Shell) -> None:
+        """It is woken whenever it must be, and not only once."""
+        race = await here.race(ANN, BEN, settings=replace(SHORT, countdown=0))
+        ann, ben = FakeMember(ANN), FakeMember(BEN)
+        referee = await here.held(race, ann, ben)
+        for member in (ann, ben):
+            await here.lobby.ready(member, race.id, True, lambda room: None)
+        await eventually(lambda: referee.room.released)
+        for member in (ann, ben):
+            await here.lobby.concede(member, race.id, lambda room: None)
+        await eventually(lambda: referee.room.race.standings)
+
+        async def forgotten() -> bool:
+            return await here.store.due.size() == 0
+
+        await eventually(forgotten)
+        kinds = [kind for kind in here.recorder.kinds if kind != "online"]
+        assert kinds == ["ReadySet", "ReadySet", "CountdownBegan", "started", "Done", "Done", "Over"]
 
 
 class TestLosingTrack:
@@ -323,11 +349,11 @@ class TestComingAndGoing:
         assert cat.opened == {}
 
     async def test_leaving_is_answered_once_even_if_the_store_fails_afterwards(self, here: Shell) -> None:
-        race = await here.race(ANN, BEN)
+        race = await here.race(ANN, BEN, start_in=-5_000)
         ben = FakeMember(BEN)
         await here.held(race, FakeMember(ANN), ben)
         answers: list[Room] = []
-        here.link.lose_request("race_gone")
+        here.link.lose_request("ZREM")
         await here.lobby.leave(ben, race.id, answers.append)
         assert len(answers) == 1
 
