@@ -43,9 +43,12 @@ def published_at(day: date) -> int:
 def parse_day(text: str) -> date:
     """The day of a date, `YYYY-MM-DD`. Raises Refused with `not_found`."""
     try:
-        return date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
-        raise Refused(ErrorCode.NOT_FOUND, f"{text} is no date.", field="date") from None
+        day = None
+    if day is None or day.isoformat() != text:  # Python reads other forms as well.
+        raise Refused(ErrorCode.NOT_FOUND, f"{text[:40]} is no date.", field="date")
+    return day
 
 
 def is_reserved(variant: str, number: int) -> bool:

@@ -1,16 +1,28 @@
-"""Ratings of any number of entrants, with ties: Plackett–Luce as openskill has it, people and bots in one pool."""
+"""Ratings of any number of entrants, with ties: Bradley–Terry as openskill has it, people and bots in one pool.
+
+A race is a duel of each with each other, a tie half won, and what these would change is averaged: a race of many counts
+like one duel with somebody like all of them. So of equals the better place always gains more, and equal places gain the
+same. (Plackett–Luce gives a third who is behind two tied firsts more than these.)
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from msgspec import Struct
-from openskill.models import PlackettLuce
+from openskill.models import BradleyTerryFull
 
 from cellrace.messages import RaceKind, Standing
 from cellrace_server.core.race import Race
 
-_MODEL = PlackettLuce()
+
+def _surer(c: float, k: int, _mu: float, sigma_squared: float, *_: object) -> float:
+    """By how much one duel of a race of `k` makes surer: openskill's own measure, as a part of all the duels."""
+    return math.sqrt(sigma_squared) / c / (k - 1)
+
+
+_MODEL = BradleyTerryFull(gamma=_surer)
 _SCALE = 40
 _BASE = 1000
 
@@ -37,10 +49,12 @@ def rate(places: Mapping[str, int], before: Mapping[str, Skill]) -> dict[str, Sk
     """The skills after a race, by player; equal places are ties, and unfinished games count by their places."""
     teams = [[_MODEL.rating(mu=before[player].mu, sigma=before[player].sigma)] for player in places]
     rated = _MODEL.rate(teams, ranks=list(places.values()))
-    return {
-        player: Skill(team[0].mu, team[0].sigma, before[player].games + 1)
-        for player, team in zip(places, rated, strict=True)
-    }
+    after: dict[str, Skill] = {}
+    for player, team in zip(places, rated, strict=True):
+        skill = before[player]
+        mu = skill.mu + (team[0].mu - skill.mu) / (len(places) - 1)
+        after[player] = Skill(mu, team[0].sigma, skill.games + 1)
+    return after
 
 
 def places_of(standings: tuple[Standing, ...]) -> dict[str, int]:
