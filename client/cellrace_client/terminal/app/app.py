@@ -1,0 +1,260 @@
+"""The full-screen client: one connection, and the screen that its player needs now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+from textual.app import App
+from textual.filter import LineFilter, NoColor
+from textual.theme import Theme
+
+from cellrace.errors import CellraceError
+from cellrace.messages import RaceState
+from cellrace_client.connection import Connection
+from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
+from cellrace_client.language import _
+from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.app.deck import next_deck
+from cellrace_client.terminal.app.desk import Desk, Taste
+from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
+from cellrace_client.terminal.app.screens.dialogs import stop_question
+from cellrace_client.terminal.app.screens.ended import EndedScreen
+from cellrace_client.terminal.app.screens.lobby import LobbyScreen
+from cellrace_client.terminal.app.screens.opening import OpeningScreen
+from cellrace_client.terminal.app.screens.play import PlayScreen
+from cellrace_client.terminal.app.screens.standings import StandingsScreen
+from cellrace_client.terminal.app.screens.waiting import WaitingScreen
+from cellrace_client.terminal.app.screens.watch import WatchScreen
+from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.sentences import tell_event
+
+_THEMES = (
+    Theme(
+        name="table",
+        primary="#6fae8f",
+        secondary="#86a894",
+        accent="#ffd24d",
+        warning="#e0a030",
+        error="#ff7b72",
+        success="#7fd18b",
+        foreground="#e8ece9",
+        background="#121a16",
+        surface="#18231d",
+        panel="#22332a",
+        dark=True,
+    ),
+    Theme(
+        name="contrast",
+        primary="#ffffff",
+        secondary="#ffffff",
+        accent="#ffff00",
+        warning="#ffff00",
+        error="#ff8080",
+        success="#00ff66",
+        foreground="#ffffff",
+        background="#000000",
+        surface="#000000",
+        panel="#202020",
+        dark=True,
+    ),
+)
+
+
+class Outcome(Enum):
+    """How the app has ended: for good, or to connect again."""
+
+    LEFT = "left"
+    AGAIN = "again"
+
+
+class CellraceApp(App[Outcome]):
+    """A player at the screen."""
+
+    ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = None
+    TITLE = "cellrace"
+    CSS = """
+    OptionList:nocolor > .option-list--option-highlighted { text-style: reverse; }
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        race: str | None = None,
+        taste: Taste | None = None,
+        now: Callable[[], int] | None = None,
+    ) -> None:
+        super().__init__()
+        self.desk = Desk(connection, self, taste or Taste(), now)
+        self._first_race = race
+        self._race: str | None = None
+        self._kept_colorless = self.no_color
+        for theme in _THEMES:
+            self.register_theme(theme)
+        self._wear_deck()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Takes every colour out where there are to be none."""
+        return [NoColor()] if self.no_color else super().get_line_filters()
+
+    def _wear_deck(self) -> None:
+        deck = self.desk.taste.deck
+        self.no_color = self._kept_colorless or not deck.colored
+        self.theme = "contrast" if deck.id == "contrast" else "table"
+
+    def on_mount(self) -> None:
+        """Goes to the first screen, and listens."""
+        if self._first_race is not None:
+            self.show_race(self._first_race)
+        else:
+            self.show_lobby()
+        self.run_worker(self._hear_all(), name="events")
+
+    # --- what happens
+
+    async def _hear_all(self) -> None:
+        try:
+            async for event in self.desk.connection.events():
+                self._hear(event)
+        except CellraceError as ended:
+            self.push_screen(EndedScreen(ended), self._ended)
+
+    def _ended(self, again: bool | None) -> None:
+        self.exit(Outcome.AGAIN if again else Outcome.LEFT)
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case Dropped(_code, sentence, _wait):
+                self.desk.trouble = _("{sentence} Coming back …").format(sentence=sentence)
+            case Back():
+                self.desk.trouble = None
+            case Matched(race):
+                if isinstance(lobby := self._base, LobbyScreen):
+                    lobby.matched()
+                self._race = race
+            case Happened() | Synced():
+                self.desk.hear(event.view)
+            case Lost(race, _sentence) if race == self._race:
+                self.show_lobby()
+                self.say(" ".join(tell_event(event, self.desk.now())))
+            case Lost():
+                return
+        if isinstance(event, Happened | Synced) and event.view.race == self._race:
+            self._route(event.view)
+        if isinstance(screen := self._base, DeskScreen):
+            screen.hear(event)
+
+    # --- which screen
+
+    @property
+    def _base(self) -> DeskScreen | None:
+        """The screen beneath all questions."""
+        return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeskScreen)), None)
+
+    def _go(self, screen: DeskScreen) -> None:
+        while not isinstance(self.screen, DeskScreen) and len(self.screen_stack) > 1:
+            self.pop_screen()
+        if len(self.screen_stack) > 1:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    def show_race(self, race: str) -> None:
+        """Goes to a race: to the screen that its state asks for."""
+        self._race = race
+        view = self.desk.view(race)
+        if view is not None:
+            self._route(view, anew=True)
+
+    def _route(self, view: RaceView, *, anew: bool = False) -> None:
+        if view.state is RaceState.CANCELLED:
+            self.show_lobby()
+            return
+        wanted = _screen_for(view)
+        base = self._base
+        if isinstance(base, WatchScreen) and base.race == view.race and not anew and not view.playing:
+            # Who watches goes on watching, also past the end.
+            return
+        if not (isinstance(base, wanted) and isinstance(base, RaceScreen) and base.race == view.race):
+            self._go(wanted(self.desk, view.race))
+
+    def show_lobby(self) -> None:
+        """Goes to the lobby."""
+        self._race = None
+        self._go(LobbyScreen(self.desk))
+
+    def open_race(self) -> None:
+        """Goes to the form of a new race."""
+        self._go(OpeningScreen(self.desk))
+
+    def watch_race(self, race: str) -> None:
+        """Goes to everybody's boards."""
+        self._go(WatchScreen(self.desk, race))
+
+    def stop_watching(self, race: str) -> None:
+        """Goes back from the boards: to one's own race, or as a spectator to the lobby."""
+        view = self.desk.view(race)
+        if view is None or view.me is None:
+            self.show_lobby()
+            if view is not None and not view.ended and isinstance(lobby := self._base, DeskScreen):
+                lobby.ask(self.desk.connection.unwatch(race))
+        else:
+            self._go(_screen_for(view)(self.desk, race))
+
+    def leave_race(self, race: str) -> None:
+        """Leaves a race for good, and goes to the lobby."""
+        self.show_lobby()
+        if isinstance(lobby := self._base, DeskScreen):
+            view = self.desk.view(race)
+            entrant = view is not None and view.me is not None
+            connection = self.desk.connection
+            lobby.ask(connection.leave(race) if entrant else connection.unwatch(race))
+
+    def say(self, sentence: str) -> None:
+        """Says a sentence on the screen that is shown."""
+        if (screen := self._base) is not None:
+            screen.say(sentence)
+
+    def leave(self) -> None:
+        """Ends the program, after asking where a game goes on."""
+        view = self.desk.view(self._race) if self._race else None
+        if view is None or not view.playing or not self.desk.connection.connected:
+            self.exit(Outcome.LEFT)
+            return
+        question = stop_question("leave", view.settings.grace)
+        self.push_screen(question, lambda sure: self.exit(Outcome.LEFT) if sure else None)
+
+    def action_leave(self) -> None:
+        """The same by a key; pressed again at the question it is the answer."""
+        if isinstance(self.screen, DeskScreen):
+            self.leave()
+        else:
+            self.exit(Outcome.LEFT)
+
+    def action_next_deck(self) -> None:
+        """Takes the next deck."""
+        if self._kept_colorless:
+            self.say(_("NO_COLOR is set: there are no colours."))
+            return
+        self.desk.taste.deck = next_deck(self.desk.taste.deck)
+        self._wear_deck()
+        for board in self.screen.query(BoardView):
+            board.repaint()
+        self.refresh(layout=True)
+
+
+def _screen_for(view: RaceView) -> type[WaitingScreen | PlayScreen | StandingsScreen | WatchScreen]:
+    me = view.me
+    if me is None:
+        return WatchScreen
+    match view.state:
+        case RaceState.OPEN | RaceState.COUNTDOWN:
+            return WaitingScreen
+        case RaceState.RUNNING if view.game is not None:
+            return PlayScreen
+        case RaceState.RUNNING:
+            return WaitingScreen if me.status in PLAYING else WatchScreen
+        case RaceState.OVER | RaceState.CANCELLED:
+            return StandingsScreen

@@ -1,0 +1,106 @@
+"""What all screens share: the connection, how cards are drawn, the games that are played here, and where to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cellrace.errors import CellraceError, Refused
+from cellrace_client.connection import Connection
+from cellrace_client.language import _
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.app.deck import DECKS, Deck
+from cellrace_client.terminal.app.own_game import OwnGame
+from cellrace_client.terminal.app.rivals import Rivals
+from cellrace_client.thinker import Thinker
+
+
+@dataclass
+class Taste:
+    """How a player likes it: the deck, letters for suits, moves shown step by step."""
+
+    deck: Deck = field(default_factory=lambda: next(iter(DECKS.values())))
+    letters: bool = False
+    steps: bool = True
+
+
+class Guide(Protocol):
+    """Who changes screens."""
+
+    def show_race(self, race: str) -> None:
+        """Goes to a race: to the screen that its state asks for."""
+
+    def show_lobby(self) -> None:
+        """Goes to the lobby."""
+
+    def open_race(self) -> None:
+        """Goes to the form of a new race."""
+
+    def watch_race(self, race: str) -> None:
+        """Goes to everybody's boards."""
+
+    def stop_watching(self, race: str) -> None:
+        """Goes back from the boards."""
+
+    def leave_race(self, race: str) -> None:
+        """Leaves a race for good, and goes to the lobby."""
+
+    def say(self, sentence: str) -> None:
+        """Says a sentence on the screen that is shown."""
+
+    def leave(self) -> None:
+        """Ends the program, after asking where a game goes on."""
+
+
+class Desk:
+    """One player's desk."""
+
+    def __init__(
+        self, connection: Connection, guide: Guide, taste: Taste, now: Callable[[], int] | None = None
+    ) -> None:
+        self.connection = connection
+        self.guide = guide
+        self.taste = taste
+        self.now: Callable[[], int] = now or connection.clock.now
+        self.thinker = Thinker()
+        self.rivals = Rivals(connection.url)
+        self.variant = "freecell"
+        self.strength = 2
+        self.trouble: str | None = None
+        self._games: dict[str, OwnGame] = {}
+
+    @property
+    def me(self) -> str:
+        """The id of the player."""
+        return self.connection.player.id
+
+    def view(self, race: str) -> RaceView | None:
+        """A race as it is known, if it is."""
+        return self.connection.races.get(race)
+
+    def own_game(self, view: RaceView, start: Callable[[OwnGame], object]) -> OwnGame:
+        """One's own game in a race; `start` sets it going when it is new."""
+        game = self._games.get(view.race)
+        if game is None:
+            game = self._games[view.race] = OwnGame(self.connection, view, self.guide.say)
+            start(game)
+        return game
+
+    def hear(self, view: RaceView) -> None:
+        """Tells one's own game in a race how things stand."""
+        game = self._games.get(view.race)
+        if game is not None:
+            game.hear(view)
+
+    async def close(self) -> None:
+        """Ends what was started here."""
+        await self.rivals.close()
+        await self.thinker.close()
+
+
+def sentence_of(refused: CellraceError) -> str:
+    """Why something cannot be done, in a sentence."""
+    if isinstance(refused, Refused) and refused.move is not None:
+        return _("{move} is not possible. {reason}").format(move=refused.move, reason=refused)
+    return str(refused)

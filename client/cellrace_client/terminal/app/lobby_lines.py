@@ -1,0 +1,48 @@
+"""The lines of the lobby's lists."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from cellrace.messages import EntrantStatus, RaceState, Summary
+from cellrace_client.language import _
+from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.app.clock import game_title
+
+
+def strength_text(strength: int) -> str:
+    """A bot's strength in words."""
+    return {
+        1: _("a beginner"),
+        2: _("a person"),
+        3: _("a good player"),
+        4: _("a machine"),
+        5: _("the fastest"),
+    }[strength]
+
+
+def race_line(race: Summary, width: int) -> str:
+    """A race in one line: the game, who is there, the seats taken, where it stands."""
+    names = ", ".join(entrant.player.name for entrant in race.entrants if entrant.status is not EntrantStatus.FORFEITED)
+    seats = f"{len(race.entrants)}/{race.seats}"
+    state = {
+        RaceState.OPEN: _("open"),
+        RaceState.COUNTDOWN: _("starting"),
+        RaceState.RUNNING: _("running"),
+    }.get(race.state, str(race.state))
+    game = fitted(game_title(race.variant), 16)
+    return f"{game} {fitted(names, width - 34)} {seats:>6} {fitted(state, 9)}"
+
+
+def fill(options: OptionList, lines: list[tuple[str, Content]]) -> None:
+    """Puts lines into a list where they are others than before, and keeps what is marked."""
+    known = [(option.id, option.prompt) for option in options.options]
+    if known == lines:
+        return
+    marked = options.get_option_at_index(options.highlighted).id if options.highlighted is not None else None
+    options.set_options(Option(content, id=name) for name, content in lines)
+    names = [name for name, _content in lines]
+    if names:
+        options.highlighted = names.index(marked) if marked in names else 0

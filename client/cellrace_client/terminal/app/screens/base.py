@@ -1,0 +1,171 @@
+"""What all screens have: a line on top, a line for what is said, a line of keys, and a way to ask the server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Iterable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+
+from cellrace.errors import CellraceError
+from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.events import Event, Happened, Lost, Synced
+from cellrace_client.language import n_
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.app.desk import Desk, sentence_of
+from cellrace_client.terminal.app.widgets.lines import HeadLine, Key, KeyLine, MessageLine
+from cellrace_client.terminal.sentences import tell_event
+
+
+class DeskScreen(Screen[None]):
+    """A screen at a player's desk."""
+
+    AUTO_FOCUS = None
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1,question_mark", "rules", show=False),
+        Binding("f3", "deck", show=False),
+        Binding("ctrl+z", "app.suspend_process", show=False),
+        Binding("ctrl+c,ctrl+q", "app.leave", show=False, priority=True),
+    ]
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.desk = desk
+
+    def compose(self) -> ComposeResult:
+        """Head, middle, what is said, keys."""
+        yield HeadLine(id="head")
+        yield from self.middle()
+        yield MessageLine(id="message")
+        yield KeyLine()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the screen is there to show anything: neither still to be filled nor gone already."""
+        return self.is_mounted and self in self.app.screen_stack
+
+    def middle(self) -> Iterable[Widget]:
+        """What this screen is for."""
+        raise NotImplementedError
+
+    def head(self) -> tuple[str, str]:
+        """What stands on top, left and right."""
+        raise NotImplementedError
+
+    def keys(self) -> list[Key]:
+        """The keys that do something now."""
+        raise NotImplementedError
+
+    def look(self) -> None:
+        """Shows everything as it is now; called when anything may have changed."""
+        if not self.is_here or not self.size.area:
+            return
+        self.look_at_head()
+        self.query_one(KeyLine).put(self.keys())
+        self.look_at_middle()
+
+    def look_at_head(self) -> None:
+        """Shows the line on top as it is now."""
+        if not self.is_here:
+            return
+        left, right = self.head()
+        trouble = self.desk.trouble
+        if trouble is not None:
+            waiting = self.moves_waiting()
+            kept = n_("{count} move is kept.", "{count} moves are kept.", waiting).format(count=waiting)
+            left = f"{trouble} {kept}" if waiting else trouble
+        self.query_one(HeadLine).put(left, right, trouble=trouble is not None)
+
+    def look_at_middle(self) -> None:
+        """Shows the middle as it is now."""
+
+    def moves_waiting(self) -> int:
+        """How many moves wait for the connection."""
+        return 0
+
+    def say(self, sentence: str, *, refusal: bool = False) -> None:
+        """Says a sentence below the middle."""
+        if self.is_here:
+            self.query_one(MessageLine).say(sentence, refusal=refusal)
+
+    def hear(self, event: Event) -> None:
+        """Hears what has happened, and says it."""
+        for sentence in tell_event(event, self.desk.now()):
+            self.say(sentence)
+        self.look()
+
+    def ask(self, work: Awaitable[object]) -> None:
+        """Asks the server; a refusal is told, and the end of the connection where its events are read."""
+        self.run_worker(self._asked(work), name="request")
+
+    async def _asked(self, work: Awaitable[object]) -> None:
+        try:
+            await work
+        except (Closed, Unreachable):
+            return
+        except CellraceError as refused:
+            self.say(sentence_of(refused), refusal=True)
+        self.look()
+
+    def on_mount(self) -> None:
+        """Shows everything once it is laid out."""
+        # Lines have no width before they are laid out.
+        self.call_after_refresh(self.look)
+
+    def on_resize(self) -> None:
+        """Shows everything in the room that there is now."""
+        self.call_after_refresh(self.look)
+
+    def on_screen_resume(self) -> None:
+        """Shows everything as it has become meanwhile."""
+        self.call_after_refresh(self.look)
+
+    def action_rules(self) -> None:
+        """Tells the rules of this game, and the keys."""
+        from cellrace_client.terminal.app.screens.rules import RulesScreen
+
+        self.app.push_screen(RulesScreen(self.variant_id()))
+
+    def variant_id(self) -> str:
+        """The game that this screen is about."""
+        return self.desk.variant
+
+    def action_deck(self) -> None:
+        """Takes the next deck."""
+        self.app.action_next_deck()  # type: ignore[attr-defined] # the app is ours
+
+
+class RaceScreen(DeskScreen):
+    """A screen about one race."""
+
+    def __init__(self, desk: Desk, race: str) -> None:
+        super().__init__(desk)
+        self.race = race
+
+    @property
+    def view(self) -> RaceView | None:
+        """The race as it is known, if it is."""
+        return self.desk.view(self.race)
+
+    def variant_id(self) -> str:
+        """The game of the race."""
+        view = self.view
+        return view.settings.variant if view else self.desk.variant
+
+    def is_about(self, event: Event) -> bool:
+        """Whether an event is about this race, or about the connection."""
+        match event:
+            case Happened() | Synced():
+                return event.view.race == self.race
+            case Lost():
+                return event.race == self.race
+            case _:
+                return True
+
+    def hear(self, event: Event) -> None:
+        """Hears what has happened in this race."""
+        if self.is_about(event):
+            super().hear(event)

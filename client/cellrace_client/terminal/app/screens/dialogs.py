@@ -1,0 +1,134 @@
+"""Small questions over whatever is shown: yes or no, one of several, a line of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from cellrace_client.language import _
+from cellrace_client.terminal.speech import printable
+
+_BOX = """
+    width: auto; min-width: 30; max-width: 76; height: auto; border: round $primary; background: $surface; padding: 0 1;
+"""
+
+
+class YesNo(ModalScreen[bool]):
+    """Asks before what cannot be taken back; the answer that does no harm is chosen already."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", show=False),
+        Binding("n,escape", "answer(False)", show=False),
+    ]
+    DEFAULT_CSS = f"""
+    YesNo {{ align: center middle; }}
+    YesNo > Vertical {{ {_BOX} width: 60; }}
+    YesNo OptionList, YesNo OptionList:focus {{ height: auto; border: none; padding: 0; }}
+    """
+
+    def __init__(self, question: str, yes: str, no: str) -> None:
+        super().__init__()
+        self._question, self._yes, self._no = question, yes, no
+
+    def compose(self) -> ComposeResult:
+        """The question, and both answers."""
+        with Vertical():
+            yield Static(Content(printable(self._question)), markup=False)
+            yield OptionList(Option(Content(self._no), id="no"), Option(Content(self._yes), id="yes"), markup=False)
+
+    def on_mount(self) -> None:
+        """Fills the screen."""
+        self.query_one(OptionList).focus()
+
+    def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(event.option.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answers."""
+        self.dismiss(answer)
+
+
+class Choice(NamedTuple):
+    """One of several: what it is called in the program, and what a person reads."""
+
+    id: str
+    text: str
+
+
+class Menu(ModalScreen[str]):
+    """Offers several things to do; Esc is none of them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    DEFAULT_CSS = f"""
+    Menu {{ align: center middle; }}
+    Menu > OptionList, Menu > OptionList:focus {{ {_BOX} max-height: 90%; }}
+    """
+
+    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+        super().__init__()
+        self._title, self._choices = title, choices
+
+    def compose(self) -> ComposeResult:
+        """The choices, one under the other."""
+        options = OptionList(*(Option(Content(printable(text)), id=name) for name, text in self._choices), markup=False)
+        options.border_title = Content(printable(self._title))
+        yield options
+
+    def on_mount(self) -> None:
+        """Fills the screen."""
+        self.query_one(OptionList).focus()
+
+    def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(event.option.id)
+
+
+class TextQuestion(ModalScreen[str]):
+    """Asks for a line of text; Esc is no answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    DEFAULT_CSS = f"""
+    TextQuestion {{ align: center middle; }}
+    TextQuestion > Vertical {{ {_BOX} width: 50; }}
+    """
+
+    def __init__(self, question: str, longest: int) -> None:
+        super().__init__()
+        self._question, self._longest = question, longest
+
+    def compose(self) -> ComposeResult:
+        """The question, and where the answer is typed."""
+        with Vertical():
+            yield Static(Content(printable(self._question)), markup=False)
+            yield Input(max_length=self._longest, select_on_focus=False, compact=True)
+
+    def on_mount(self) -> None:
+        """Fills the screen."""
+        self.query_one(Input).focus()
+
+    def _on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.dismiss(event.value.strip() or None)
+
+
+def stop_question(what: str, seconds: int | None = None) -> YesNo:
+    """The question before a game is given up: `concede`, `forfeit` or `leave`."""
+    match what:
+        case "concede":
+            question = _("Stop playing? You are then ranked by your cards home.")
+        case "leave" if seconds is not None:
+            question = _("Your game is not over. Come back within {seconds} s to go on with it. Leave?").format(
+                seconds=seconds
+            )
+        case _:
+            question = _("Give this race up? You are then ranked after all who have not.")
+    return YesNo(question, _("Yes (y)"), _("No (n)"))

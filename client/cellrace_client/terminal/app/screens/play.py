@@ -1,0 +1,208 @@
+"""The game: one's own board, and everybody's bars beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.timer import Timer
+from textual.widget import Widget
+
+from cellrace.messages import EntrantStatus, ProgressPush, RaceState
+from cellrace_client.events import Event, Happened
+from cellrace_client.language import _, n_
+from cellrace_client.race_view import RaceView, changed
+from cellrace_client.terminal.app.board_layout import narrowest
+from cellrace_client.terminal.app.clock import clock_text, game_name, next_second
+from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.hints import hint_for
+from cellrace_client.terminal.app.screens.board import BoardScreen
+from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
+from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
+from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.speech import length_text
+
+BARS_EVERY = 0.1
+"""Seconds between two drawings of the bars while rivals move: quick enough for the eye, and never a flood."""
+
+
+class PlayScreen(BoardScreen):
+    """One's own game."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f2", "hint", show=False),
+        Binding("escape", "let_go", show=False),
+    ]
+    DEFAULT_CSS = """
+    PlayScreen #table { height: 1fr; }
+    PlayScreen #entrants { height: 1fr; padding: 1 1 0 1; background: $surface; }
+    """
+
+    def __init__(self, desk: Desk, race: str) -> None:
+        super().__init__(desk, race)
+        self._ticking: Timer | None = None
+        self._bars_due: Timer | None = None
+
+    def middle(self) -> Iterable[Widget]:
+        """The board, and the bars."""
+        with Horizontal(id="table"):
+            yield BoardView(self.desk.taste, id="board")
+            yield EntrantsView(self.desk.taste, id="entrants")
+
+    # --- what is shown
+
+    def head(self) -> tuple[str, str]:
+        """The game and its deal; the clock, moves and cards home."""
+        view, game = self.view, self.own.ahead.game
+        if view is None:
+            return "", ""
+        left = game_name(view)
+        if view.settings.ranked:
+            left += f", {_('ranked')}"
+        moves = n_("{count} move", "{count} moves", game.moves).format(count=game.moves)
+        home = f"{game.board.cards_home}/{game.board.variant.pack_size} {_('home')}"
+        return left, f"{self._clock(view)}   {moves}   {home}"
+
+    def _clock(self, view: RaceView) -> str:
+        me = view.me
+        if me is not None and me.status is EntrantStatus.WON and me.time is not None:
+            return length_text(me.time)
+        start = view.start_at or 0
+        return f"{clock_text(self.desk.now() - start)} / {clock_text(view.settings.time_limit * 1000)}"
+
+    def keys(self) -> list[Key]:
+        """What can be done now."""
+        view = self.view
+        keys = [Key("F1", "rules", _("rules"))]
+        if view is not None and view.playing:
+            keys.append(Key("u", "undo", _("undo")))
+            if not view.settings.ranked:
+                keys.append(Key("F2", "hint", _("hint")))
+            steps = _("at once") if self.desk.taste.steps else _("step by step")
+            keys += [Key("F3", "deck", _("deck")), Key("F4", "steps", steps)]
+        else:
+            keys.append(Key("w", "watch", _("watch")))
+        return [*keys, Key("Esc", "let_go", _("menu"))]
+
+    def look_at_middle(self) -> None:
+        """The board and the bars as they are now."""
+        view = self.view
+        if view is None:
+            return
+        self._fit(view)
+        if not self.board_view.stepping:
+            self.show_board()
+        self._draw_bars()
+        self._tick()
+
+    def _fit(self, view: RaceView) -> None:
+        """The bars have what the board does not need."""
+        entrants = self.query_one(EntrantsView)
+        width = self.size.width
+        left = width - (narrowest(view.variant) if view.variant else width)
+        entrants.styles.width = max(0, min(max(20, min(36, width * 3 // 10)), left))
+        entrants.display = left >= 14
+
+    def _tick(self) -> None:
+        """Draws the clock at each whole second of the race, while it goes."""
+        view = self.view
+        if self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
+        if view is not None and view.playing and view.start_at is not None:
+            self._ticking = self.set_timer(next_second(self.desk.now() - view.start_at), self._on_second)
+
+    def _on_second(self) -> None:
+        self.look_at_head()
+        self._tick()
+
+    def hear(self, event: Event) -> None:
+        """Rivals' progress is drawn now and then, everything else at once."""
+        if not isinstance(event, Happened) or not isinstance(event.push, ProgressPush):
+            super().hear(event)
+        elif self.is_about(event) and self._bars_due is None and self.is_here:
+            self._bars_due = self.set_timer(BARS_EVERY, self._draw_bars)
+
+    def look_after_move(self) -> None:
+        """The clock's line and one's own bar follow each move."""
+        super().look_after_move()
+        self._draw_bars()
+
+    def _draw_bars(self) -> None:
+        self._bars_due = None
+        view, game = self.view, self.own.ahead.game
+        if view is not None and self.is_here:
+            # One's own bar is as far as one's own board.
+            entrants = changed(view.entrants, view.player, home=game.board.cards_home, moves=game.moves)
+            self.query_one(EntrantsView).show(replace(view, entrants=entrants) if view.playing else view)
+
+    # --- what is done
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character == "w" and not self.playing:
+            event.stop()
+            self.action_watch()
+
+    def action_hint(self) -> None:
+        """Asks the solver."""
+        view = self.view
+        if view is None or not self.playing:
+            return
+        if view.settings.ranked:
+            self.say(_("There are no hints in a ranked race."), refusal=True)
+            return
+        self.say(_("Thinking …"))
+        self.run_worker(self._find_hint(), group="hint", exclusive=True)
+
+    async def _find_hint(self) -> None:
+        game = self.own.ahead.game
+        hint = await hint_for(self.desk.thinker, game)
+        if self.board == game.board:
+            self.hint = hint.marks
+            self.say(hint.sentence)
+
+    def action_watch(self) -> None:
+        """Looks at the others' boards, once one's own game has ended."""
+        self.desk.guide.watch_race(self.race)
+
+    def action_let_go(self) -> None:
+        """Lets go of what is held, or opens the menu."""
+        if self.hand.let_go() or self.hint is not None:
+            self.hint = None
+            self.show_board()
+            return
+        self.app.push_screen(Menu(_("Game"), self._choices()), self._chosen)
+
+    def _choices(self) -> list[Choice]:
+        view = self.view
+        choices = [Choice("on", _("Play on"))]
+        if view is not None and view.playing:
+            choices += [
+                Choice("concede", _("Concede: be ranked by your cards home")),
+                Choice("forfeit", _("Forfeit: give the race up")),
+            ]
+        elif view is not None and view.state is RaceState.RUNNING:
+            choices = [Choice("on", _("Stay here")), Choice("watch", _("Watch the others"))]
+        return [*choices, Choice("lobby", _("To the lobby; the race goes on")), Choice("leave", _("Quit"))]
+
+    def _chosen(self, choice: str | None) -> None:
+        match choice:
+            case "concede" | "forfeit":
+                self.app.push_screen(stop_question(choice), lambda sure: self._stop(choice) if sure else None)
+            case "watch":
+                self.action_watch()
+            case "lobby":
+                self.desk.guide.show_lobby()
+            case "leave":
+                self.desk.guide.leave()
+            case _:
+                pass
+
+    def _stop(self, what: str) -> None:
+        connection = self.desk.connection
+        self.ask(connection.concede(self.race) if what == "concede" else connection.forfeit(self.race))

@@ -1,0 +1,133 @@
+"""After the race: how everybody stands, with the receipt of each time, and a rematch on one key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from cellrace.messages import EntrantStatus, RaceKind, Standing
+from cellrace_client.language import _
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.app.bars import end_text, fitted
+from cellrace_client.terminal.app.clock import game_name
+from cellrace_client.terminal.app.screens.base import RaceScreen
+from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.standings_lines import player_text
+from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
+
+
+class StandingsScreen(RaceScreen):
+    """A race that is over."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,enter", "rematch", show=False),
+        Binding("w,b", "watch", show=False),
+        Binding("l,escape", "lobby", show=False),
+    ]
+    DEFAULT_CSS = """
+    StandingsScreen VerticalScroll { height: 1fr; padding: 1 1; }
+    StandingsScreen #table { width: 1fr; height: auto; }
+    """
+
+    def middle(self) -> Iterable[Widget]:
+        """The table, which may be long."""
+        with VerticalScroll():
+            yield Static(markup=False, id="table")
+
+    def head(self) -> tuple[str, str]:
+        """The game and its deal."""
+        view = self.view
+        return (game_name(view), _("The race is over")) if view else ("", "")
+
+    def keys(self) -> list[Key]:
+        """What can be done now."""
+        view = self.view
+        keys = [Key("w", "watch", _("boards")), Key("l", "lobby", _("lobby")), Key("F1", "rules", _("rules"))]
+        if view is not None and view.me is not None and view.kind is RaceKind.RACE:
+            keys.insert(0, Key("r", "rematch", _("rematch")))
+        return keys
+
+    def look_at_middle(self) -> None:
+        """The standings as they are."""
+        view = self.view
+        if view is None or view.standings is None:
+            return
+        width = max(40, self.size.width - 3)
+        lines = [_heading(width)]
+        lines += [_line(standing, view.player, width) for standing in view.standings]
+        lines.append(Content(""))
+        lines.append(Content(_own_sentence(view)).stylize("bold"))
+        if view.verdict is not Verdict.SECRET:
+            style = "$text-muted" if view.verdict is Verdict.RIGHT else "bold $text-error"
+            lines.append(Content(VERDICT_SENTENCES[view.verdict]).stylize(style))
+        if view.successor is not None and view.me is not None:
+            lines.append(Content(_("A rematch is open: press r to enter it.")).stylize("$accent"))
+        self.query_one("#table", Static).update(Content("\n").join(lines))
+
+    def action_rematch(self) -> None:
+        """Enters the race that follows, and is ready for it."""
+        view = self.view
+        if view is not None and view.me is not None and view.kind is RaceKind.RACE:
+            self.ask(self._rematch())
+
+    async def _rematch(self) -> None:
+        view = await self.desk.connection.rematch(self.race)
+        self.desk.guide.show_race(view.race)
+        await self.desk.connection.ready(view.race)
+
+    def action_watch(self) -> None:
+        """Looks at everybody's boards."""
+        self.desk.guide.watch_race(self.race)
+
+    def action_lobby(self) -> None:
+        """Goes to the lobby."""
+        self.desk.guide.show_lobby()
+
+
+_RIGHT = (15, 20, 5, 6, 6, 7)
+"""The widths of result, receipt, cards home, moves, undos and rating; the name has what is left."""
+
+
+def _row(width: int, place: str, name: str, *cells: str) -> str:
+    room = max(6, width - 3 - sum(_RIGHT))
+    right = "".join(cell.rjust(size) for cell, size in zip(cells, _RIGHT, strict=True))
+    return f"{place:<3}{fitted(name, room)}{right}"
+
+
+def _heading(width: int) -> Content:
+    text = _row(
+        width, "", _("Player"), _("Result"), _("Arrived − latency"), _("Home"), _("Moves"), _("Undos"), _("Rating")
+    )
+    return Content(text).stylize("$text-muted")
+
+
+def _line(standing: Standing, me: str, width: int) -> Content:
+    result, receipt = end_text(standing.status), ""
+    if standing.status is EntrantStatus.WON and standing.time is not None:
+        result = length_text(standing.time)
+        if standing.raw is not None and standing.latency is not None:
+            receipt = f"{length_text(standing.raw)} − {standing.latency} ms"
+    rating = ""
+    if standing.rating is not None:
+        rating = f"{standing.rating.after - standing.rating.before:+d}"
+    cells = (result, receipt, str(standing.home), str(standing.moves), str(standing.undos), rating)
+    line = Content(_row(width, f"{standing.place}.", printable(player_text(standing.player, me)), *cells))
+    return line.stylize("bold $accent") if standing.player.id == me else line
+
+
+def _own_sentence(view: RaceView) -> str:
+    mine = next((line for line in view.standings or () if line.player.id == view.player), None)
+    if mine is None:
+        return ""
+    if mine.status is not EntrantStatus.WON:
+        return _("You: {how}.").format(how=end_text(mine.status))
+    if mine.place == 1 and len(view.entrants) > 1:
+        return _("You have won the race.")
+    return _("You brought all cards home.")

@@ -1,0 +1,113 @@
+"""Single lines around a screen's middle: what it is about, what was said last, which keys there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.widgets import Static
+
+from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.speech import printable
+
+
+class Key(NamedTuple):
+    """A key that does something here: what stands on it, the action, and what that does."""
+
+    shown: str
+    action: str
+    does: str
+
+
+class Line(Static):
+    """One line of text that is never taken for markup."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    Line { width: 1fr; height: 1; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(Content(""), markup=False, id=id, classes=classes)
+        self._shown: tuple[object, ...] = ()
+
+    def _put(self, content: Content, shown: tuple[object, ...]) -> None:
+        # Without a change there is nothing to draw.
+        if shown != self._shown:
+            self._shown = shown
+            self.update(content, layout=False)
+
+
+class HeadLine(Line):
+    """What a screen is about: something on the left, something on the right."""
+
+    DEFAULT_CSS = """
+    HeadLine { background: $panel; color: $foreground; text-style: bold; }
+    HeadLine.-trouble { background: $warning; color: $text; }
+    """
+
+    def put(self, left: str, right: str, *, trouble: bool = False) -> None:
+        """Shows both; `trouble` in another colour."""
+        width = max(0, self.size.width)
+        room = width - cell_len(right) - 3
+        self.set_class(trouble, "-trouble")
+        text = f" {fitted(left, max(0, room))} {printable(right)} "
+        self._put(Content(text), (text,))
+
+
+class MessageLine(Line):
+    """What was said last: a refusal, a hint, or what others do."""
+
+    DEFAULT_CSS = """
+    MessageLine { color: $foreground; padding: 0 1; }
+    MessageLine.-refusal { color: $text-error; text-style: bold; }
+    """
+
+    def say(self, sentence: str, *, refusal: bool = False) -> None:
+        """Says a sentence, with nothing in it that a terminal would obey."""
+        self.set_class(refusal, "-refusal")
+        text = printable(sentence)
+        self._put(Content(text), (text,))
+
+    @property
+    def said(self) -> str:
+        """What stands there."""
+        return str(self._shown[0]) if self._shown else ""
+
+
+class KeyLine(Line):
+    """The keys of a screen; a click does what the key does."""
+
+    DEFAULT_CSS = """
+    KeyLine { background: $panel; color: $text-muted; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="keys")
+        self._keys: Sequence[Key] = ()
+        self._ends: list[int] = []
+
+    def put(self, keys: Sequence[Key]) -> None:
+        """Shows keys, as many as there is room for."""
+        width = self.size.width
+        at = 1
+        parts: list[Content] = [Content(" ")]
+        self._keys, self._ends = keys, []
+        for key in keys:
+            length = cell_len(key.shown) + 1 + cell_len(key.does) + 2
+            if at + length > width + 1:
+                break
+            parts.append(Content.styled(key.shown, "bold $text"))
+            parts.append(Content(f" {key.does}  "))
+            at += length
+            self._ends.append(at)
+        self._put(Content("").join(parts), (width, *keys))
+
+    async def _on_click(self, event: events.Click) -> None:
+        for key, end in zip(self._keys, self._ends, strict=False):
+            if event.x < end:
+                await self.screen.run_action(key.action)
+                return

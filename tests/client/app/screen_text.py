@@ -1,0 +1,39 @@
+"""The screen of an app as text that a person can read, and golden screens to compare it with."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+
+SCREENS = Path(__file__).parents[2] / "golden" / "screens"
+_TIMES = re.compile(r" *\d+\.\d{3} s")
+_CODES = re.compile(r"(code )[2-9A-Z]{8}")
+_PORT = re.compile(r"127\.0\.0\.1:\d+")
+
+
+def screen_text(app: App[Any]) -> str:
+    """What stands on the screen, line by line, without what differs from run to run."""
+    # The compositor is private to Textual; no public way tells the screen as text.
+    compositor = app.screen._compositor  # noqa: SLF001
+    lines = []
+    for strip in compositor.render_strips():
+        text = "".join(segment.text for segment in strip)
+        text = _TIMES.sub(lambda found: "#.### s".rjust(len(found[0])), text)
+        text = _CODES.sub(lambda found: f"{found[1]}CODECODE", text)
+        text = _PORT.sub(lambda found: "127.0.0.1:PORT".ljust(len(found[0])), text)
+        lines.append(text.rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def check_screen(app: App[Any], name: str) -> None:
+    """Compares the screen with the golden one; with CELLRACE_WRITE_SCREENS set it becomes the golden one."""
+    width, height = app.size
+    path = SCREENS / f"{name}-{width}x{height}.txt"
+    text = screen_text(app)
+    if os.environ.get("CELLRACE_WRITE_SCREENS"):
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8"), f"{path.name} has another screen:\n{text}"
