@@ -69,6 +69,8 @@ class GatedLink(Link):
         """Whether the store cannot be reached from here."""
         self.sent: list[str] = []
         """What was sent, by name."""
+        self.answered: list[str] = []
+        """What the store has answered."""
 
     def hold_request(self, name: str) -> Gate:
         """The next one waits before the store has it."""
@@ -103,6 +105,7 @@ class GatedLink(Link):
         if name in self._twice:
             self._twice.remove(name)
             answers = await super()._send(commands, lasting)
+        self.answered.append(name)
         await self._pass(self._behind, name)
         return answers
 
