@@ -14,8 +14,10 @@ from cellrace_server.admission import Admission
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
 from cellrace_server.store.commits import Committer
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.library import Link
 from cellrace_server.store.races import RaceStore
-from tests.story.players import JSON, MSGPACK, Table, open_race, play, start_race
+from tests.story.players import JSON, MSGPACK, Table, check_start, open_race, play, start_race
 from tests.waiting import eventually
 
 
@@ -407,6 +409,76 @@ class TestLoss:
         await ann.push("race.online", race=race, player=bob.id, online=False)
         assert [e["online"] for e in (await ann.ask("race.sync", race=race))["entrants"]] == [True, False]
         await eventually(lambda: len(node.services.sessions) == 1)
+
+
+class TestLostReplies:
+    """The store carried a request out, and nobody was told: `retry_later` says that this is not known."""
+
+    @pytest.mark.parametrize(
+        ("kind", "state", "push", "again"),
+        [
+            ("race.ready", "open", "race.ready", "ok"),
+            ("race.leave", "open", "race.left", "ok"),
+            ("race.concede", "running", "race.done", "already_done"),
+            ("race.forfeit", "running", "race.done", "already_done"),
+            ("race.leave", "running", "race.done", "ok"),
+        ],
+    )
+    async def test_the_others_hear_of_it_once_and_the_repeat_changes_nothing(
+        self, seats: Table, monkeypatch: pytest.MonkeyPatch, kind: str, state: str, push: str, again: str
+    ) -> None:
+        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+        begin = open_race if state == "open" else start_race
+        race = await begin(ann, bob, cem, deal=617)
+        lose_reply(monkeypatch, "race_append")
+        assert (await bob.refused(kind, race=race))["code"] == "retry_later"
+        for player in (ann, cem):
+            assert (await player.push(push, race=race))["player"] == bob.id
+        answer = await bob.answer(await bob.send(kind, race=race))
+        assert answer.get("code", answer["type"]) == again
+        for player in (ann, cem):
+            await player.ask("race.sync", race=race)
+            assert not [later for later in player.pushes if later["type"] == push]
+
+    async def test_of_entering(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+        race = await open_race(ann)
+        lose_reply(monkeypatch, "race_append")
+        assert (await bob.refused("race.join", race=race))["code"] == "retry_later"
+        joined = await bob.ask("race.join", race=race)
+        assert (joined["version"], len(joined["entrants"])) == (2, 2)
+        await ann.push("race.joined", race=race, version=2)
+        await ann.ask("race.ready", race=race)
+        await bob.push("race.ready", race=race)
+
+    async def test_of_a_countdown_that_begins(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It began, with the deal that was drawn, and is told."""
+        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+        race = await open_race(ann, bob, variant="one-suit")
+        await bob.ask("race.ready", race=race)
+        await ann.push("race.ready", race=race)
+        lose_reply(monkeypatch, "race_append", after=1)
+        await ann.ask("race.ready", race=race)
+        for player in (ann, bob):
+            countdown = await player.push("race.countdown", race=race)
+            started = await player.push("race.started", race=race)
+            check_start(countdown, started, "one-suit")
+
+
+def lose_reply(monkeypatch: pytest.MonkeyPatch, function: str, after: int = 0) -> None:
+    """The store carries out the next call of a function, or one of those after it, and its reply is lost."""
+    call, left = Link.call, [after]
+
+    async def lossy(self: Link, name: str, *arguments: Any, **named: Any) -> Any:
+        answer = await call(self, name, *arguments, **named)
+        if name.startswith(function):
+            if not left[0]:
+                monkeypatch.setattr(Link, "call", call)
+                raise StoreUnavailable("The test lost the reply.")
+            left[0] -= 1
+        return answer
+
+    monkeypatch.setattr(Link, "call", lossy)
 
 
 class TestSlowReaders:
