@@ -88,6 +88,11 @@ def _(message: str) -> str:
     return _spoken.gettext(message) if message else ""
 
 
+def p_(context: str, message: str) -> str:
+    """A message of which English has another with the same words; the context says which is meant."""
+    return _spoken.pgettext(context, message)
+
+
 def n_(one: str, many: str, count: int) -> str:
     """The same for a number of things: the form for `count`."""
     return _spoken.ngettext(one, many, count)

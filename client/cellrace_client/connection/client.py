@@ -19,6 +19,7 @@ from cellrace_client.connection.throttle import TokenBucket
 from cellrace_client.connection.wire import Closing, Unread, Wire, open_wire
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Event
+from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 
 IN_FLIGHT = 64
@@ -144,9 +145,10 @@ class Connection(Requests):
         try:
             size = len(JSON.encode_request(request))
         except (UnicodeEncodeError, OverflowError) as wrong:
-            raise BadMessage(f"This cannot be said to a server: {wrong}.") from None
+            raise BadMessage(_("This cannot be said to a server: {why}.").format(why=wrong)) from None
         if self._been_there and size > self.limits.frame_bytes:
-            raise BadMessage(f"The request is larger than the {self.limits.frame_bytes} bytes that the server reads.")
+            told = _("The request is larger than the {most} bytes that the server reads.")
+            raise BadMessage(told.format(most=self.limits.frame_bytes))
 
     # --- its life
 
@@ -187,7 +189,7 @@ class Connection(Requests):
 
     async def _arrive(self) -> Wire:
         failures: list[Unreachable] = []
-        for _ in range(len(self._urls)):
+        for _url in range(len(self._urls)):
             try:
                 return await self._arrive_there()
             except Unreachable as failed:

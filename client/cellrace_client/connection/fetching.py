@@ -11,6 +11,7 @@ import msgspec
 from cellrace.errors import ErrorCode, Refused
 from cellrace_client.connection.wire import server_url
 from cellrace_client.errors import Unreachable
+from cellrace_client.language import _
 
 PATIENCE = 10.0
 """Seconds in which a server must answer."""
@@ -42,7 +43,7 @@ def fetch(server: str, path: str) -> bytes:
         # A socket's error tells its reason, a URLError has it inside.
         raise Unreachable(url, str(getattr(failed, "reason", failed)) or type(failed).__name__) from failed
     if len(answer) > LARGEST:
-        raise Unreachable(url, f"it answers more than {LARGEST} bytes")
+        raise Unreachable(url, _("it answers more than {most} bytes").format(most=LARGEST))
     return answer
 
 
@@ -51,4 +52,4 @@ def _refusal(url: str, refused: HTTPError) -> Refused | Unreachable:
         told = msgspec.json.decode(refused.read(LARGEST), type=_HttpError)
         return Refused(ErrorCode(told.code), told.message)
     except (OSError, HTTPException, ValueError):  # What msgspec cannot read is a ValueError, an unknown code too.
-        return Unreachable(url, f"it answers with status {refused.code}")
+        return Unreachable(url, _("it answered HTTP {status}").format(status=refused.code))

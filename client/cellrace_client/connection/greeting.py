@@ -12,6 +12,7 @@ from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.flight import refusal
 from cellrace_client.connection.wire import Closing, Unread, Wire
 from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.language import _
 
 HELLO_TIMEOUT = 15.0
 _WAIT = (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER)
@@ -50,7 +51,7 @@ async def _answer(url: str, wire: Wire) -> Welcome | Error:
             case Welcome() | Error():
                 return message
             case Unread():
-                raise Unreachable(url, f"its answer cannot be read ({message.why})", final=True)
+                raise Unreachable(url, _("its answer cannot be read ({why})").format(why=message.why), final=True)
             case Closing():
                 if comes_back(message.code):
                     raise Unreachable(url, "it closed the connection")

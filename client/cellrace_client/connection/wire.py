@@ -14,6 +14,7 @@ from cellrace.errors import BadMessage
 from cellrace.frames import read_json, read_msgpack
 from cellrace.messages import LAST_INTEGER, ClientMessage, ServerMessage
 from cellrace_client.errors import Unreachable
+from cellrace_client.language import _
 
 SUBPROTOCOLS: dict[str, str] = {"msgpack": MSGPACK_SUBPROTOCOL, "json": JSON_SUBPROTOCOL}
 """The subprotocols by their short names, the one preferred first."""
@@ -103,7 +104,7 @@ async def open_wire(url: str, subprotocol: str | None = None) -> Wire:
     except InvalidStatus as refused:
         status = refused.response.status_code
         text = (refused.response.body or b"")[:200].decode("utf-8", "replace").strip()
-        why = f"it answered HTTP {status}" + (f" ({text})" if text else "")
+        why = _("it answered HTTP {status}").format(status=status) + (f" ({text})" if text else "")
         raise Unreachable(url, why, final=400 <= status < 500 and status not in (408, 429)) from refused
     except (InvalidURI, ValueError) as wrong:
         raise Unreachable(url, "that is no WebSocket address", final=True) from wrong
@@ -119,7 +120,7 @@ async def open_wire(url: str, subprotocol: str | None = None) -> Wire:
 
 def _reason(failed: Exception) -> str:
     if isinstance(failed, ConnectionRefusedError):
-        return "nothing listens there"
+        return _("nothing listens there")
     return str(failed).rstrip(".") or type(failed).__name__
 
 

@@ -11,7 +11,7 @@ import msgspec
 from cellrace.errors import BadMessage, InvalidText
 from cellrace.messages import SettingsRequest
 from cellrace.notation import parse_moves
-from cellrace_client.language import _
+from cellrace_client.language import _, p_
 from cellrace_client.terminal.keyboard import latin_by_place
 
 
@@ -48,6 +48,9 @@ WORDS: dict[str, Word] = {
     "quit": Word("quit", "ends the program; a race that runs goes on for its grace period"),
 }
 """Every command by its first word."""
+
+USAGE = "usage"
+"""What a usage is called in the catalogue: its first word is typed as it stands in every language."""
 
 ALIASES: dict[str, str] = {
     "?": "help",
@@ -111,7 +114,7 @@ def help_lines(about: str | None = None) -> list[str]:
 
 
 def _help_line(word: Word) -> str:
-    return f"{_(word.usage)}: {_(word.does)}."
+    return f"{p_(USAGE, word.usage)}: {_(word.does)}."
 
 
 _YES = ("yes", "y", "так", "да", "д")  # Not «т»: it lies where n does.

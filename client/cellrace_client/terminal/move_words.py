@@ -8,7 +8,7 @@ from cellrace.board import Board
 from cellrace.cards import card_name
 from cellrace.game import Game
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS, FIRST_CELL, HOME, RESERVE, UNDO, parse_move
-from cellrace_client.language import _, n_
+from cellrace_client.language import _, n_, p_
 from cellrace_client.terminal.speech import listed
 
 
@@ -25,7 +25,7 @@ def _to_words(pile: int) -> str:
         return _("to column {column}").format(column=COLUMN_LETTERS[pile])
     if pile < HOME:
         return _("to cell {cell}").format(cell=CELL_LETTERS[pile - FIRST_CELL])
-    return _("home")
+    return p_("move", "home")
 
 
 def move_words(board: Board, move: str) -> str:
