@@ -29,8 +29,9 @@ class NodeStore:
         await self._link.command("HSET", keys.NODES, self.node, now, lasting=False)
         up_since: bytes | None = await self._link.command("GET", keys.UP_SINCE)
         unbroken = not self.nodes.seen_at or now < self.nodes.seen_at + NODE_SILENCE
-        self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), self.nodes.contact_at or now, now)
-        if forgotten := [node for node, beat in beats.items() if now > beat + FORGOTTEN]:
+        contact_at = self.nodes.contact_at if unbroken else now
+        self.nodes = Nodes({**beats, self.node: now}, int(up_since or now), contact_at or now, now)
+        if forgotten := [node for node, beat in beats.items() if node != self.node and now > beat + FORGOTTEN]:
             await self._link.command("HDEL", keys.NODES, *forgotten, lasting=False)
         return unbroken
 

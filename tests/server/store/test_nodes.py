@@ -66,3 +66,13 @@ async def test_a_node_that_leaves_is_seen_no_more_and_an_old_beat_is_forgotten(h
     await one.beat(NOW + FORGOTTEN + 2)
     await one.beat(NOW + FORGOTTEN + 3)
     assert set(one.nodes.beats) == {"one"}
+
+
+async def test_contact_begins_anew_after_a_pause_and_the_node_is_told_of_it(here: Shell) -> None:
+    """A computer that slept: what it knew of the others is old, and they have taken it for dead."""
+    node = NodeStore(here.link, "one")
+    assert await node.beat(NOW)
+    assert await node.beat(NOW + NODE_SILENCE - 1)
+    assert not await node.beat(NOW + FORGOTTEN + NODE_SILENCE)
+    assert node.nodes.contact_at == NOW + FORGOTTEN + NODE_SILENCE
+    assert (await here.link.command("HGET", keys.NODES, "one")) is not None
