@@ -1,0 +1,89 @@
+"""`cellrace serve --workers N`: one address, several processes, one race; one that is killed is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from tests.server.store.processes import is_alive, parent_of
+from tests.story.players import JSON, MSGPACK, Player, Table, open_race, play, start_race, table
+from tests.story.servers import Server, Servers, end_process, processes_of
+from tests.waiting import eventually
+
+WIN = ["2a", "2b", "31v2"]
+"""Wins deal 94 of one-suit."""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in /proc")
+
+
+def workers_of(server: Server, house: Servers) -> list[int]:
+    """The processes that serve."""
+    return [pid for pid in processes_of(house.data_dir) if parent_of(pid) == server.process.pid and is_alive(pid)]
+
+
+async def crowd(seats: Table, count: int) -> list[Player]:
+    """So many players: enough that each process has some."""
+    return [await seats.player(subprotocol=JSON if n % 2 else MSGPACK) for n in range(count)]
+
+
+async def test_one_race_over_several_processes(house: Servers) -> None:
+    server = await house.start("--workers", "2")
+    async with table(server.url) as seats:
+        players = await crowd(seats, 12)
+        race = await start_race(*players, variant="one-suit", deal=94)
+        await asyncio.gather(*(play(player, race, WIN, at_once=1) for player in players))
+        overs = [await player.push("race.over", race=race) for player in players]
+        assert all(over["standings"] == overs[0]["standings"] for over in overs)
+        assert [standing["status"] for standing in overs[0]["standings"]] == ["won"] * 12
+        assert len(workers_of(server, house)) == 2
+    assert await server.terminate(10) == 0
+    await eventually(lambda: not processes_of(house.data_dir))
+
+
+async def test_a_process_that_is_killed_is_started_again_and_the_race_goes_on(house: Servers) -> None:
+    server = await house.start("--workers", "2")
+    async with table(server.url) as seats:
+        players = await crowd(seats, 8)
+        race = await open_race(*players, variant="one-suit", deal=94)
+        for player in players:
+            await player.ask("race.ready", race=race)
+        for player in players:
+            await player.push("race.started", race=race)
+            await play(player, race, WIN[:1])
+        killed, spared = workers_of(server, house)
+        end_process(killed)
+        racing: list[Player] = []
+        for player in players:
+            try:
+                await player.settle()
+                racing.append(player)
+            except ConnectionClosed:
+                racing.append(await seats.back(player))
+        assert racing != players, "somebody was at the process that died"
+        for player in racing:
+            assert (await player.ask("race.sync", race=race))["you"]["moves"] == WIN[:1]
+            await play(player, race, WIN[1:], seq=1)
+        for player in racing:
+            over = await player.push("race.over", race=race)
+            assert [standing["status"] for standing in over["standings"]] == ["won"] * 8
+
+        def two_again() -> bool:
+            now = workers_of(server, house)
+            return len(now) == 2 and spared in now and killed not in now
+
+        await eventually(two_again)
+        # The new one serves as well.
+        await start_race(*await crowd(seats, 8), variant="one-suit", deal=94)
+    assert await server.terminate(10) == 0
+
+
+async def test_if_their_keeper_is_killed_the_processes_end_as_well(house: Servers) -> None:
+    server = await house.start("--workers", "2")
+    workers = workers_of(server, house)
+    assert len(workers) == 2
+    await server.kill()
+    await eventually(lambda: not any(map(is_alive, workers)))
+    await eventually(lambda: not processes_of(house.data_dir))
