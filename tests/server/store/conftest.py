@@ -11,6 +11,7 @@ from redis.asyncio import Redis
 
 from cellrace_server.store.connect import client_for
 from cellrace_server.store.embedded import EmbeddedStore
+from cellrace_server.store.library import Link
 
 
 @pytest.fixture
@@ -45,3 +46,11 @@ async def client_of() -> AsyncIterator[Callable[[str], Redis]]:
     yield make
     for client in made:
         await client.aclose()
+
+
+@pytest_asyncio.fixture
+async def link(redis_client: Redis) -> Link:
+    """A link to the emptied store, with our functions in it."""
+    made = Link(redis_client)
+    await made.load_libraries()
+    return made

@@ -1,0 +1,205 @@
+"""Boards: shared places in a declared order, one's own row wherever it is, and the same board however it was filled."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+import pytest_asyncio
+
+from cellrace.messages import Player
+from cellrace_server.core.effects import RowInfo, Score
+from cellrace_server.store.boards import BoardStore, Row, Rows, Rule
+from cellrace_server.store.library import Link
+from tests.server.races import player
+
+BOARD = "best:freecell"
+BOT = player("Robo", bot=True)
+
+
+@pytest_asyncio.fixture
+async def boards(link: Link) -> BoardStore:
+    """The boards of one node."""
+    return BoardStore(link)
+
+
+def score(name: str | Player, value: int, order: int = 0, *, race: str = "r") -> Score:
+    """A value of somebody, finished at `order`."""
+    who = player(name) if isinstance(name, str) else name
+    return Score(BOARD, who, value, order, RowInfo(race=race, time=value, moves=7))
+
+
+async def read(
+    boards: BoardStore,
+    *,
+    offset: int = 0,
+    limit: int = 100,
+    asking: str = "",
+    around: bool = False,
+    bots: bool = True,
+    board: str = BOARD,
+) -> Rows:
+    return await boards.rows(board, offset, limit, asking, around=around, bots=bots)
+
+
+async def fill(boards: BoardStore, *scores: Score) -> None:
+    for one in scores:
+        await boards.submit(one)
+
+
+def places(rows: Rows) -> list[tuple[int, str]]:
+    return [(row.place, row.player) for row in rows.rows]
+
+
+class TestPlaces:
+    async def test_the_lowest_value_is_first(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 300), score("ben", 100), score("cat", 200))
+        assert places(await read(boards)) == [(1, "ben"), (2, "cat"), (3, "ann")]
+
+    async def test_equal_values_share_a_place_in_the_order_of_finishing(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 200, 30), score("ben", 200, 9), score("cat", 100, 99), score("dan", 200, 100))
+        await fill(boards, score("eve", 201, 1))
+        assert places(await read(boards)) == [(1, "cat"), (2, "ben"), (2, "ann"), (2, "dan"), (5, "eve")]
+
+    async def test_the_order_of_finishing_is_told_by_the_whole_instant(self, boards: BoardStore) -> None:
+        """As numbers, not as texts."""
+        await fill(boards, score("ann", 1, 1_791_900_000_000), score("ben", 1, 999_999_999_999), score("cat", 1, 5))
+        assert places(await read(boards)) == [(1, "cat"), (1, "ben"), (1, "ann")]
+
+    async def test_values_below_nothing_are_ranked_too(self, boards: BoardStore) -> None:
+        """Ratings and streaks, of which the highest is the best."""
+        await fill(boards, score("ann", -1500), score("ben", -900), score("cat", -1501))
+        assert [row.value for row in (await read(boards)).rows] == [-1501, -1500, -900]
+
+    async def test_a_row_shows_what_it_was_given(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 300, race="r9"))
+        (row,) = (await read(boards)).rows
+        assert row == Row("ann", 300, 1, RowInfo(race="r9", time=300, moves=7))
+
+    async def test_an_empty_board_has_no_rows(self, boards: BoardStore) -> None:
+        assert await read(boards, asking="ann", around=True) == Rows(0, (), None)
+
+    async def test_boards_are_apart(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 300))
+        assert (await read(boards, board="best:one-suit")).total == 0
+
+
+class TestOneRowAPlayer:
+    async def test_a_better_value_takes_the_place_of_a_worse_one(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 300, race="r1"), score("ann", 200, race="r2"))
+        found = await read(boards)
+        assert [(row.value, row.info.race) for row in found.rows] == [(200, "r2")]
+        assert found.total == 1
+
+    async def test_a_worse_one_changes_nothing(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 200, 5, race="r1"), score("ann", 300, 1, race="r2"))
+        assert [(row.value, row.info.race) for row in (await read(boards)).rows] == [(200, "r1")]
+
+    async def test_of_equal_ones_the_first_to_finish_counts_whichever_is_told_first(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 200, 5, race="later"), score("ann", 200, 1, race="first"))
+        await fill(boards, score("ann", 200, 9, race="last"))
+        assert [row.info.race for row in (await read(boards)).rows] == ["first"]
+
+    async def test_by_the_newer_rule_the_later_counts_and_of_one_instant_the_better(self, boards: BoardStore) -> None:
+        for value, order, expected in ((-3, 10, -3), (-1, 12, -1), (-9, 11, -1), (-2, 12, -2), (-1, 12, -2)):
+            await boards.submit(score("ann", value, order), Rule.NEWER)
+            assert [row.value for row in (await read(boards)).rows] == [expected]
+
+    async def test_by_the_rule_any_whatever_is_told_counts(self, boards: BoardStore) -> None:
+        await boards.submit(score("ann", 100, 9), Rule.ANY)
+        await boards.submit(score("ann", 300, 1), Rule.ANY)
+        assert [row.value for row in (await read(boards)).rows] == [300]
+
+    async def test_who_is_taken_off_is_on_neither_list(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 300), score(BOT, 100))
+        assert await boards.remove(BOARD, "ann")
+        assert not await boards.remove(BOARD, "ann")
+        assert places(await read(boards)) == [(1, "robo")]
+        assert (await read(boards, bots=False)).total == 0
+
+
+class TestPages:
+    async def test_a_page_begins_at_its_offset_and_total_tells_of_all(self, boards: BoardStore) -> None:
+        await fill(boards, *(score(f"p{n}", n // 2 * 2) for n in range(9)))
+        found = await read(boards, offset=3, limit=2)
+        assert places(found) == [(3, "p3"), (5, "p4")]
+        assert found.total == 9
+        assert (await read(boards, offset=9)).rows == ()
+        assert await read(boards, limit=0) == Rows(9, (), None)
+
+    async def test_ones_own_row_is_told_wherever_it_is(self, boards: BoardStore) -> None:
+        await fill(boards, *(score(f"p{n}", 10 * n) for n in range(9)))
+        own = (await read(boards, limit=1, asking="p7")).own
+        assert own is not None
+        assert (own.place, own.player, own.value) == (8, "p7", 70)
+        assert (await read(boards, asking="nobody")).own is None
+
+    @pytest.mark.parametrize(
+        ("asking", "shown"),
+        [("p5", [3, 4, 5, 6, 7]), ("p0", [0, 1, 2, 3, 4]), ("p9", [7, 8, 9]), ("nobody", [0, 1, 2, 3, 4])],
+    )
+    async def test_around_is_centred_on_who_asks_or_starts_at_the_top(
+        self, boards: BoardStore, asking: str, shown: list[int]
+    ) -> None:
+        await fill(boards, *(score(f"p{n}", 10 * n) for n in range(10)))
+        found = await read(boards, limit=5, asking=asking, around=True)
+        assert [row.player for row in found.rows] == [f"p{n}" for n in shown]
+
+    async def test_without_bots_the_places_are_those_among_people(self, boards: BoardStore) -> None:
+        await fill(boards, score(BOT, 100), score("ann", 200), score("ben", 300))
+        assert places(await read(boards)) == [(1, "robo"), (2, "ann"), (3, "ben")]
+        people = await read(boards, asking="ben", bots=False)
+        assert places(people) == [(1, "ann"), (2, "ben")]
+        assert people.total == 2
+        assert people.own is not None
+        assert people.own.place == 2
+
+    async def test_a_bot_that_asks_without_bots_has_no_row(self, boards: BoardStore) -> None:
+        await fill(boards, score(BOT, 100), score("ann", 200))
+        found = await read(boards, asking="robo", bots=False, around=True)
+        assert found.own is None
+        assert places(found) == [(1, "ann")]
+
+
+class TestRowsWithATime:
+    async def test_a_row_goes_when_its_time_is_over_and_not_before(self, boards: BoardStore) -> None:
+        await boards.submit(score("ann", -3, 1), Rule.NEWER, until=1_000)
+        await boards.submit(score("ben", -2, 2), Rule.NEWER, until=2_000)
+        await boards.prune(BOARD, 999)
+        assert (await read(boards)).total == 2
+        await boards.prune(BOARD, 1_000)
+        assert places(await read(boards)) == [(1, "ben")]
+
+    async def test_who_goes_on_has_a_later_time(self, boards: BoardStore) -> None:
+        await boards.submit(score("ann", -1, 1), Rule.NEWER, until=1_000)
+        await boards.submit(score("ann", -2, 2), Rule.NEWER, until=2_000)
+        await boards.prune(BOARD, 1_500)
+        assert [row.value for row in (await read(boards)).rows] == [-2]
+
+    async def test_a_repeated_older_value_leaves_the_time_as_it_is(self, boards: BoardStore) -> None:
+        await boards.submit(score("ann", -2, 2), Rule.NEWER, until=2_000)
+        await boards.submit(score("ann", -1, 1), Rule.NEWER, until=1_000)
+        await boards.prune(BOARD, 1_500)
+        assert [row.value for row in (await read(boards)).rows] == [-2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_a_board_is_the_same_in_whatever_order_and_however_often_it_is_filled(
+    boards: BoardStore, link: Link, seed: int
+) -> None:
+    """NODES 19: effects are repeated, and come from several nodes; the board only depends on the games."""
+    chance = random.Random(seed)
+    names = ["ann", "ben", "cat", "dan"]
+    games = [score(chance.choice(names), chance.randint(1, 5), n, race=f"r{n}") for n in range(30)]
+    await fill(boards, *games)
+    expected = await read(boards)
+    for _ in range(3):
+        await link.redis.flushdb()
+        again = games + chance.sample(games, 15)
+        chance.shuffle(again)
+        await fill(boards, *again)
+        assert await read(boards) == expected
+    bests = {name: min((g.value, g.order) for g in games if g.player.id == name) for name in names}
+    assert [row.player for row in expected.rows] == sorted(names, key=lambda name: bests[name])
+    values = [row.value for row in expected.rows]
+    assert [row.place for row in expected.rows] == [1 + sum(other < value for other in values) for value in values]
