@@ -119,7 +119,6 @@ async def test_a_player_is_remembered_and_goes_on(url: str, environment: dict[st
     assert status == 0, said
     assert "You are Ann." in said
     assert "Taken back." in said
-    assert "full-screen client is not there yet" in said
     (token,) = files(environment["XDG_CONFIG_HOME"], "cellrace/tokens/*.json")
     assert token.stat().st_mode & 0o777 == 0o600
     status, said = await run(environment, "play", "--plain", "--server", url, "--profile", "b", "--name", "ann")
@@ -153,7 +152,8 @@ async def test_no_server_is_a_sentence(environment: dict[str, str]) -> None:
     status, said = await run(environment, "play", "--plain", "--server", "ws://127.0.0.1:1/ws")
     assert (status, said) == (
         1,
-        "Error: The server at ws://127.0.0.1:1/ws cannot be reached: nothing listens there.\n",
+        "Error: The server at ws://127.0.0.1:1/ws cannot be reached: nothing listens there. "
+        "Start a server with: cellrace serve, or name another one with --server.\n",
     )
 
 

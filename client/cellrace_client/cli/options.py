@@ -52,6 +52,11 @@ def wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def can_be_full_screen() -> bool:
+    """Whether there is a terminal on both ends that can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def show_board(board: Board, *, symbols: bool) -> None:
     """Print a board, in colour where that is wanted."""
     click.echo("\n".join(board_lines(board, symbols=symbols, color=wants_color())))

@@ -14,7 +14,7 @@ import click
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
-from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, lang_option
+from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
 from cellrace_client.demo import demo_settings, play_demo, watch_demo
@@ -137,6 +137,8 @@ def bot(
 @click.command(epilog="Example: cellrace play --plain --server 192.168.1.5 --name Ann")
 @_race_options
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
+@click.option("--deck", type=click.Choice(("four", "two", "contrast", "none")), help="Colours of the suits.")
+@click.option("--letters", is_flag=True, help="Suits as letters, where the terminal has no ♣ ♦ ♥ ♠.")
 @click.option("--profile", default=DEFAULT_PROFILE, show_default=True, help="Play as another player of yours.")
 @click.option(
     "--progress",
@@ -156,18 +158,20 @@ def play(
     token: str | None,
     subprotocol: str | None,
     plain: bool,
+    deck: str | None,
+    letters: bool,
     profile: str,
     progress: float,
 ) -> None:
     """Race on a server.
 
-    Type help for what you can type. Your player is remembered for each server; --profile plays as another one.
-    Without --race, --code and --open you go on with the race you are in, if any. In a pipe each line is carried out
-    before the next, moves wait for the start, and the exit status is 1 when something was refused.
+    In a terminal the whole screen is played on; F1 tells the keys. Your player is remembered for each server;
+    --profile plays as another one. Without --race, --code and --open you go on with the race you are in, if any.
+
+    In plain lines, type help for what you can type. In a pipe each line is carried out before the next, moves wait
+    for the start, and the exit status is 1 when something was refused.
     """
     wanted = _wanted(race, code, opened, deal, seats)
-    if not plain:
-        click.echo("The full-screen client is not there yet; these are the plain lines of --plain.", err=True)
 
     async def work() -> Ending:
         async with AsyncExitStack() as stack:
@@ -178,7 +182,22 @@ def play(
             )
             return await client.run(entered)
 
-    if run_to_the_end(work()) is not Ending.WELL:
+    async def work_on_screen() -> Ending:
+        # Imported here, so that the lines need nothing of it.
+        from cellrace_client.terminal.app.app import Outcome
+        from cellrace_client.terminal.app.running import play_full_screen, taste_for
+
+        taste, first, outcome = taste_for(deck, letters=letters), wanted, Outcome.AGAIN
+        while outcome is Outcome.AGAIN:
+            async with AsyncExitStack() as stack:
+                connection = await _come_as(stack, server, name, token, profile, subprotocol)
+                outcome = await play_full_screen(connection, await _enter(connection, first), taste)
+            # The race that was asked for is entered once; whoever comes again goes on with it.
+            first = Wanted()
+        return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
+
+    on_screen = not plain and can_be_full_screen()
+    if run_to_the_end(work_on_screen() if on_screen else work()) is not Ending.WELL:
         raise click.exceptions.Exit(NO)
 
 

@@ -11,6 +11,7 @@ import click
 
 from cellrace.errors import CellraceError
 from cellrace_client.language import _
+from cellrace_client.terminal.advice import what_to_do
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.speech import printable
 
@@ -23,7 +24,7 @@ class Trouble(click.ClickException):
     """The end of a command that could not be carried out, told in the language spoken."""
 
     def __init__(self, error: CellraceError) -> None:
-        super().__init__(printable(refusal_text(error)))
+        super().__init__(printable(" ".join(filter(None, (refusal_text(error), what_to_do(error))))))
 
     def show(self, file: IO[str] | None = None) -> None:
         """Tells it on standard error."""

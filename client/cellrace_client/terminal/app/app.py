@@ -62,10 +62,11 @@ _THEMES = (
 
 
 class Outcome(Enum):
-    """How the app has ended: for good, or to connect again."""
+    """How the app has ended: for good, to connect again, or by a mistake of its own."""
 
     LEFT = "left"
     AGAIN = "again"
+    FAILED = "failed"
 
 
 class CellraceApp(App[Outcome]):

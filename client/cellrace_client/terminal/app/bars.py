@@ -9,30 +9,10 @@ from cellrace.messages import Entrant, EntrantStatus, RaceState
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.standings_lines import status_text
 
 _FULL = "█"
 _REST = "░"
-
-
-def end_text(status: EntrantStatus) -> str:
-    """How a game ended, or where an entrant stands before the start."""
-    match status:
-        case EntrantStatus.JOINED:
-            return _("not ready")
-        case EntrantStatus.READY:
-            return _("ready")
-        case EntrantStatus.PLAYING:
-            return _("playing")
-        case EntrantStatus.WON:
-            return _("won")
-        case EntrantStatus.CONCEDED:
-            return _("conceded")
-        case EntrantStatus.TIMED_OUT:
-            return _("ran out of time")
-        case EntrantStatus.FORFEITED:
-            return _("forfeited")
-        case EntrantStatus.ABANDONED:
-            return _("abandoned")
 
 
 def fitted(text: str, width: int) -> str:
@@ -110,7 +90,7 @@ def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, lette
     if entrant.status is EntrantStatus.WON and entrant.time is not None:
         end = f"{_('won')} {length_text(entrant.time)}"
     elif entrant.status not in PLAYING:
-        end = end_text(entrant.status)
+        end = status_text(entrant.status)
     else:
         end = n_("{count} move", "{count} moves", entrant.moves).format(count=entrant.moves)
     end = f" {end:>9}"

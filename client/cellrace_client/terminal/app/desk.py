@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from cellrace.errors import CellraceError, Refused
+from cellrace.errors import CellraceError, IllegalMove, Refused
 from cellrace_client.connection import Connection
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.deck import DECKS, Deck
 from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.rivals import Rivals
+from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.thinker import Thinker
 
 
@@ -101,6 +102,6 @@ class Desk:
 
 def sentence_of(refused: CellraceError) -> str:
     """Why something cannot be done, in a sentence."""
-    if isinstance(refused, Refused) and refused.move is not None:
-        return _("{move} is not possible. {reason}").format(move=refused.move, reason=refused)
-    return str(refused)
+    if isinstance(refused, Refused | IllegalMove) and refused.move is not None:
+        return _("{move} is not possible. {reason}").format(move=refused.move, reason=refusal_text(refused))
+    return refusal_text(refused)

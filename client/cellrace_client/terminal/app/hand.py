@@ -6,12 +6,13 @@ from enum import Enum
 from typing import NamedTuple
 
 from cellrace.board import Board
-from cellrace.errors import REASON_SENTENCES, Reason
+from cellrace.errors import Reason
 from cellrace.notation import FIRST_CELL, HOME, RESERVE, move_text
 from cellrace_client.language import _
 from cellrace_client.terminal.app.board_layout import Hit
 from cellrace_client.terminal.app.held import Held, can_be_more, cards_of, drop, piles_of, run_length, send_home
 from cellrace_client.terminal.app.keys import COUNT_LETTER, COUNTS, UNDO_LETTER, pile_of
+from cellrace_client.terminal.refusals import reason_text
 
 
 class Play(NamedTuple):
@@ -129,7 +130,7 @@ class Hand:
         if hit.pile < FIRST_CELL:
             cards = len(board.columns[hit.pile]) - hit.depth
             if cards > max(1, run_length(board, hit.pile)):
-                return Refuse(REASON_SENTENCES[Reason.NOT_A_RUN])
+                return Refuse(reason_text(Reason.NOT_A_RUN))
         if hit.pile == HOME:
             return None
         return self._pick(Held(hit.pile, max(1, cards)), board)
@@ -147,9 +148,9 @@ class Hand:
         self._last = None
         if not cards_of(board, held.pile):
             exists = held.pile in piles_of(board) or (held.pile == RESERVE and board.variant.reserve)
-            return Refuse(REASON_SENTENCES[Reason.EMPTY_SOURCE if exists else Reason.NO_SUCH_PILE])
+            return Refuse(reason_text(Reason.EMPTY_SOURCE if exists else Reason.NO_SUCH_PILE))
         if board.reserve and held.pile != RESERVE:
-            return Refuse(REASON_SENTENCES[Reason.RESERVE_FIRST])
+            return Refuse(reason_text(Reason.RESERVE_FIRST))
         self.held = held
         return None
 

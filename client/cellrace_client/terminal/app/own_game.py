@@ -15,6 +15,7 @@ from cellrace_client.errors import Closed
 from cellrace_client.language import n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.ahead import Ahead, Parcel
+from cellrace_client.terminal.refusals import refusal_text
 
 ON_THEIR_WAY = 8
 """So many messages may wait for their answer; moves beyond them wait here, and share a message when there is room."""
@@ -100,7 +101,7 @@ class OwnGame:
         except CellraceError:
             # The race is not there any more, or the connection: both are told elsewhere.
             return
-        self._tell_lost(self._ahead.refused(view, stale=stale), "" if stale else str(refused))
+        self._tell_lost(self._ahead.refused(view, stale=stale), "" if stale else refusal_text(refused))
         self._more.set()
 
     def _tell_lost(self, lost: int, why: str) -> None:

@@ -13,7 +13,7 @@ from cellrace.errors import IllegalMove
 from cellrace.notation import UNDO
 from cellrace_client.language import _
 from cellrace_client.terminal.app.board_painter import Marks
-from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.desk import Desk, sentence_of
 from cellrace_client.terminal.app.hand import Asked, Hand, Play, Refuse, Way
 from cellrace_client.terminal.app.held import Held, targets
 from cellrace_client.terminal.app.keys import notation_letter
@@ -108,7 +108,7 @@ class BoardScreen(RaceScreen):
             step = self.own.play(move, instead=instead, may_grow=may_grow)
         except IllegalMove as illegal:
             self.show_board()
-            super().say(_("{move} is not possible. {reason}").format(move=move, reason=illegal), refusal=True)
+            super().say(sentence_of(illegal), refusal=True)
             return
         self.hint = None
         steps = self.desk.taste.steps and not instead

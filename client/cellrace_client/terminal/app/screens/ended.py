@@ -13,31 +13,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from cellrace.errors import CellraceError
-from cellrace.messages import CloseCode
-from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
+from cellrace_client.terminal.advice import what_to_do
+from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.speech import printable
-
-
-def what_to_do(error: CellraceError) -> str:
-    """What a player can do about the end of a connection, or where none comes about."""
-    if isinstance(error, Unreachable):
-        if "HTTP 426" in str(error):
-            return _("Install the version of cellrace that the server speaks, or name another server with --server.")
-        if "HTTP 503" in str(error) or "HTTP 429" in str(error):
-            return _("The server is full or too busy: try again in a minute.")
-        return _("Start a server with: cellrace serve, or name another one with --server.")
-    if isinstance(error, Closed):
-        match error.close_code:
-            case CloseCode.TAKEN_OVER:
-                return _("You play on elsewhere. Take the game back here, or leave it there.")
-            case CloseCode.BAD_TOKEN:
-                return _("Play as somebody new with --profile and a name that you choose.")
-            case CloseCode.BANNED:
-                return _("Ask who runs the server.")
-            case _:
-                return _("Try again; if it happens again, ask who runs the server.")
-    return ""
 
 
 class EndedScreen(ModalScreen[bool]):
@@ -63,7 +42,7 @@ class EndedScreen(ModalScreen[bool]):
         """Why, what to do, and the two ways on."""
         with Vertical() as box:
             box.border_title = Content(_("The connection has ended"))
-            yield Static(Content(printable(str(self._error))).stylize("bold"), markup=False)
+            yield Static(Content(printable(refusal_text(self._error))).stylize("bold"), markup=False)
             yield Static(Content(what_to_do(self._error)), markup=False)
             yield OptionList(
                 Option(Content(_("q  Quit")), id="quit"),

@@ -14,12 +14,12 @@ from textual.widgets import Static
 from cellrace.messages import EntrantStatus, RaceKind, Standing
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import end_text, fitted
+from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_name
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.speech import length_text, printable
-from cellrace_client.terminal.standings_lines import player_text
+from cellrace_client.terminal.standings_lines import player_text, status_text
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
 
 
@@ -66,7 +66,7 @@ class StandingsScreen(RaceScreen):
         lines.append(Content(_own_sentence(view)).stylize("bold"))
         if view.verdict is not Verdict.SECRET:
             style = "$text-muted" if view.verdict is Verdict.RIGHT else "bold $text-error"
-            lines.append(Content(VERDICT_SENTENCES[view.verdict]).stylize(style))
+            lines.append(Content(_(VERDICT_SENTENCES[view.verdict])).stylize(style))
         if view.successor is not None and view.me is not None:
             lines.append(Content(_("A rematch is open: press r to enter it.")).stylize("$accent"))
         self.query_one("#table", Static).update(Content("\n").join(lines))
@@ -109,7 +109,7 @@ def _heading(width: int) -> Content:
 
 
 def _line(standing: Standing, me: str, width: int) -> Content:
-    result, receipt = end_text(standing.status), ""
+    result, receipt = status_text(standing.status), ""
     if standing.status is EntrantStatus.WON and standing.time is not None:
         result = length_text(standing.time)
         if standing.raw is not None and standing.latency is not None:
@@ -127,7 +127,7 @@ def _own_sentence(view: RaceView) -> str:
     if mine is None:
         return ""
     if mine.status is not EntrantStatus.WON:
-        return _("You: {how}.").format(how=end_text(mine.status))
+        return _("You: {how}.").format(how=status_text(mine.status))
     if mine.place == 1 and len(view.entrants) > 1:
         return _("You have won the race.")
     return _("You brought all cards home.")

@@ -15,13 +15,14 @@ from textual.widgets import Digits, Static
 from cellrace.messages import Entrant, EntrantStatus, RaceState
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import end_text, fitted, name_of
+from cellrace_client.terminal.app.bars import fitted, name_of
 from cellrace_client.terminal.app.clock import game_title, seconds_left, until_next_count
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.settings_words import settings_lines
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.standings_lines import status_text
 
 
 class WaitingScreen(RaceScreen):
@@ -154,7 +155,7 @@ class WaitingScreen(RaceScreen):
 
 
 def _entrant_line(entrant: Entrant, view: RaceView, width: int) -> Content:
-    words = [end_text(entrant.status)]
+    words = [status_text(entrant.status)]
     if entrant.player.id == view.host:
         words.append(_("host"))
     if not entrant.online:

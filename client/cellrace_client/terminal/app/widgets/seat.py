@@ -11,9 +11,10 @@ from cellrace.game import Game
 from cellrace.messages import Entrant
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import bar, end_text, fitted, name_of
+from cellrace_client.terminal.app.bars import bar, fitted, name_of
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.standings_lines import status_text
 
 _STATE = 16
 
@@ -54,7 +55,7 @@ class Seat(Vertical):
         pack = view.variant.pack_size if view.variant else 52
         right = f"{entrant.home}/{pack}"
         name = fitted(f"{place}. {name_of(entrant, view.player)}", width - len(right) - 1)
-        state = end_text(entrant.status) if entrant.online else _("offline")
+        state = status_text(entrant.status) if entrant.online else _("offline")
         drawn = bar(entrant.home, pack, max(4, width - _STATE - 1), letters=self._taste.letters)
         told = Content(f"{name} {right}\n{drawn} {fitted(state, _STATE)}").stylize("bold", 0, len(name))
         self.query_one(Static).update(told, layout=False)
