@@ -33,9 +33,11 @@ async def with_ratings(store: Store, race: Race, facts: Sequence[Fact]) -> list[
 
 
 async def _rated(store: Store, race: Race, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
-    places = places_of(standings)
-    bots = {standing.player.id: standing.player.bot for standing in standings}
     variant = race.settings.variant
+    # Who is deleted while the race runs is rated without a name, as in all the other races by then.
+    names = (await store.acts.verdicts(race.id, [standing.player.id for standing in standings])).stand_ins
+    places = {names.get(player, player): place for player, place in places_of(standings).items()}
+    bots = {names.get(standing.player.id, standing.player.id): standing.player.bot for standing in standings}
     for _ in range(ATTEMPTS):
         before = await store.ratings.skills(variant, list(places))
         after = rate(places, before)
@@ -45,7 +47,10 @@ async def _rated(store: Store, race: Race, standings: tuple[Standing, ...]) -> t
             changes = {
                 step.player: RatingChange(before=step.before.rating, after=step.after.rating) for step in applied
             }
-            return tuple(replace(standing, rating=changes.get(standing.player.id)) for standing in standings)
+            return tuple(
+                replace(standing, rating=changes.get(names.get(standing.player.id, standing.player.id)))
+                for standing in standings
+            )
     raise StoreUnavailable("The ratings of this race's players change too fast.")
 
 

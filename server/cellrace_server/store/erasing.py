@@ -5,20 +5,13 @@ What they played stays, for the others raced against it; whose it was is on reco
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec.structs import replace
 
-from cellrace.messages import Player
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, ReadySet, Rematched
-from cellrace_server.core.ghosts import GhostGame, ghost_id
+from cellrace_server.core.ghosts import GhostGame
+from cellrace_server.core.standins import StandIns, stand_in_for
 from cellrace_server.store.packing import PackedRace
 from cellrace_server.store.records import decoded_fact, decoded_race, encoded_fact, encoded_race
-
-NAMELESS = "Deleted player"
-
-StandIns = Mapping[str, str]
-"""Who stands in for whom, by id."""
 
 
 def erased(packed: PackedRace, stand_ins: StandIns) -> PackedRace:
@@ -32,15 +25,6 @@ def erased(packed: PackedRace, stand_ins: StandIns) -> PackedRace:
         records.append(b":".join((command_id, at, encoded_fact(_fact(decoded_fact(fact), stand_ins)))))
     creation = encoded_race(replace(race, created_by=created_by, ghosts=ghosts))
     return PackedRace(creation, tuple(records), packed.deal, packed.salt)
-
-
-def stand_in_for(player: Player, stand_ins: StandIns) -> Player:
-    """Who is shown in a player's place: the player, unless somebody stands in for this player or this ghost."""
-    person, at, race = player.id.partition("@")
-    if person not in stand_ins:
-        return player
-    other = stand_ins[person]
-    return Player(id=ghost_id(other, race) if at else other, name=NAMELESS, bot=player.bot)
 
 
 def _ghost(ghost: GhostGame, stand_ins: StandIns) -> GhostGame:

@@ -12,8 +12,9 @@ from cellrace.messages import EntrantStatus
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, Stamped, Tally
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
+from cellrace_server.core.standins import StandIns
 from cellrace_server.store import keys
-from cellrace_server.store.erasing import StandIns, erased
+from cellrace_server.store.erasing import erased
 from cellrace_server.store.library import Answer, Link
 from cellrace_server.store.packing import PackedRace, pack_log, pack_race, unpack_race
 from cellrace_server.store.records import (

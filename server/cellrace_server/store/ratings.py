@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from cellrace_server.core.effects import rating_board
 from cellrace_server.core.ratings import Skill
+from cellrace_server.core.standins import is_stand_in
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Argument, Link
 
@@ -67,7 +68,7 @@ class RatingStore:
                 step.player,
                 _skill_text(step.before) if step.before.games else "",
                 _skill_text(step.after),
-                -step.after.rating,
+                _value(step.player, step.after),
                 int(step.bot),
             )
         ]
@@ -112,12 +113,17 @@ class RatingStore:
                 words += (player, "", 0, 0, 0)
             else:
                 skill = standing.skill
-                words += (player, _skill_text(skill), -skill.rating, standing.at, int(standing.bot))
+                words += (player, _skill_text(skill), _value(player, skill), standing.at, int(standing.bot))
         return bool(await self._link.call("rating_rebuild", [_board(variant)], *words))
 
 
 def _board(variant: str) -> str:
     return keys.board(rating_board(variant))
+
+
+def _value(player: str, skill: Skill) -> int | str:
+    """What ranks a player on the board; nothing for those who are on none."""
+    return "" if is_stand_in(player) else -skill.rating
 
 
 def _skill_text(skill: Skill) -> str:

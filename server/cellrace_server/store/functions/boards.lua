@@ -20,7 +20,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board_remove       board     player                                               how many rows went
   board_prune        board     now                                                  how many rows went, for their time was over
   board_rows         board     people only, offset, limit, player, around           {total, first, {player, value, place, info}…, own row}
-  rating_apply       board     race, at, packed, count, (player, before, after, value, bot)…  {"ok" or "applied", packed} or {"behind"}
+  rating_apply       board     race, at, packed, count, (player, before, after, value, or "" for no row, bot)…  {"ok" or "applied", packed} or {"behind"}
   rating_rebuild     board     see below                                            1, or 0 when a race was applied meanwhile
   player_finished    player    game, race, won, at, time or ""                      1 when it is new
   player_unfinished  player    game, race, won, time or ""                          1 when it was there
@@ -113,14 +113,14 @@ local function rating_apply(keys, args)
   for i = 0, count - 1 do
     local player = args[5 + 5 * i]
     redis.call('HSET', board .. ':skills', player, args[7 + 5 * i])
-    submit_row(board, player, args[8 + 5 * i], at, args[9 + 5 * i], '', 'any')
+    if args[8 + 5 * i] ~= '' then submit_row(board, player, args[8 + 5 * i], at, args[9 + 5 * i], '', 'any') end
   end
   redis.call('HSET', board .. ':applied', race, redis.call('INCR', board .. ':number') .. ':' .. packed)
   return {'ok', packed}
 end
 
 -- args: the number of the last race that the new state rests on, how many races, (race, "number:packed", or "" for one
---   that goes)…, then (player, skill, or "" for one who goes, value, order, bot)…
+--   that goes)…, then (player, skill, or "" for one who goes, value, or "" for no row, order, bot)…
 local function rating_rebuild(keys, args)
   local board = keys[1]
   if (redis.call('GET', board .. ':number') or '0') ~= args[1] then return 0 end
@@ -138,7 +138,7 @@ local function rating_rebuild(keys, args)
       redis.call('HDEL', board .. ':skills', args[i])
     else
       redis.call('HSET', board .. ':skills', args[i], args[i + 1])
-      submit_row(board, args[i], args[i + 2], args[i + 3], args[i + 4], '', 'any')
+      if args[i + 2] ~= '' then submit_row(board, args[i], args[i + 2], args[i + 3], args[i + 4], '', 'any') end
     end
   end
   return 1
