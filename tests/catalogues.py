@@ -109,16 +109,29 @@ def compiled(catalogue: Catalog) -> bytes:
     return made.getvalue()
 
 
+def save(code: str, catalogue: Catalog) -> None:
+    """Writes a language, for people and for programs."""
+    po_path(code).parent.mkdir(parents=True, exist_ok=True)
+    with po_path(code).open("wb") as file:
+        write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True, ignore_obsolete=True)
+    mo_path(code).write_bytes(compiled(catalogue))
+
+
+def untranslated(catalogue: Catalog) -> list[str]:
+    """What is not translated yet, or not in every form."""
+    return [
+        str(message.id)
+        for message in catalogue
+        if message.id and not all([message.string] if isinstance(message.string, str) else message.string)
+    ]
+
+
 def write() -> None:
-    """Brings every catalogue up to date."""
+    """Brings every catalogue up to date, and tells what is to be translated."""
     for code in CATALOGUES:
         catalogue = updated(code)
-        po_path(code).parent.mkdir(parents=True, exist_ok=True)
-        with po_path(code).open("wb") as file:
-            write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True, ignore_obsolete=True)
-        mo_path(code).write_bytes(compiled(catalogue))
-        missing = [str(message.id) for message in catalogue if message.id and not message.string]
-        for line in (f"{code}: {len(catalogue)} messages, {len(missing)} to be translated", *missing):
+        save(code, catalogue)
+        for line in (f"{code}: {len(catalogue)} messages", *untranslated(catalogue)):
             print(line)
 
 

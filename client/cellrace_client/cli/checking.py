@@ -155,7 +155,8 @@ def _show_outcome(outcome: Outcome, symbols: bool) -> None:
     )
     if illegal is None:
         told = _("Every move is legal. Played: {count}; {home}.").format(count=len(outcome.steps), home=home)
-        click.echo(f"{told} {_('The game is won.')}" if board.won else told)
+        won = _("The game is won.")
+        click.echo(f"{told} {won}" if board.won else told)
     else:
         told = _("Move {number}, {move}, is illegal: {why} ({reason})")
         click.echo(
