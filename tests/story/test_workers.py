@@ -6,7 +6,7 @@ import asyncio
 import sys
 
 import pytest
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from tests.server.store.processes import is_alive, parent_of
 from tests.story.players import JSON, MSGPACK, Player, Table, open_race, play, start_race, table
@@ -27,6 +27,20 @@ def workers_of(server: Server, house: Servers) -> list[int]:
 async def crowd(seats: Table, count: int) -> list[Player]:
     """So many players: enough that each process has some."""
     return [await seats.player(subprotocol=JSON if n % 2 else MSGPACK) for n in range(count)]
+
+
+async def come_back(seats: Table, player: Player) -> Player:
+    """Try until a process that lives takes the connection, as a client does."""
+
+    async def attempt() -> Player | None:
+        try:
+            return await seats.back(player)
+        except (OSError, EOFError, WebSocketException):
+            return None
+
+    back = await eventually(attempt)
+    assert back is not None
+    return back
 
 
 async def test_one_race_over_several_processes(house: Servers) -> None:
@@ -61,7 +75,7 @@ async def test_a_process_that_is_killed_is_started_again_and_the_race_goes_on(ho
                 await player.settle()
                 racing.append(player)
             except ConnectionClosed:
-                racing.append(await seats.back(player))
+                racing.append(await come_back(seats, player))
         assert racing != players, "somebody was at the process that died"
         for player in racing:
             assert (await player.ask("race.sync", race=race))["you"]["moves"] == WIN[:1]
