@@ -1,0 +1,178 @@
+"""A real server in this process, and players at screens of a given size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest_asyncio
+from textual.pilot import Pilot
+
+from cellrace.messages import SettingsRequest
+from cellrace_client.connection import Connection, connect
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.app.app import CellraceApp, Outcome
+from cellrace_client.terminal.app.desk import Taste
+from cellrace_server.app import running
+from cellrace_server.config import Bounds, Config
+from tests.client.app.screen_text import check_screen, screen_text
+from tests.waiting import eventually
+
+PATIENCE = 15.0
+
+
+@dataclass
+class Screen:
+    """A player at a screen."""
+
+    app: CellraceApp
+    pilot: Pilot[Outcome]
+    connection: Connection
+
+    @property
+    def text(self) -> str:
+        """What stands on the screen."""
+        return screen_text(self.app)
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys, and waits until they are dealt with."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def type(self, moves: str) -> None:
+        """Types moves in the notation."""
+        await self.press(*moves.replace(" ", ""))
+
+    async def shows(self, *words: str) -> None:
+        """Waits until all of these words stand on the screen."""
+
+        def all_there() -> bool:
+            return all(word in self.text for word in words)
+
+        try:
+            await eventually(all_there, PATIENCE)
+        except AssertionError:
+            raise AssertionError(f"{words} are not all on this screen:\n{self.text}") from None
+
+    async def shows_not(self, word: str) -> None:
+        """Waits until a word does not stand on the screen any more."""
+        try:
+            await eventually(lambda: word not in self.text, PATIENCE)
+        except AssertionError:
+            raise AssertionError(f"{word!r} is still on this screen:\n{self.text}") from None
+
+    async def is_as(self, name: str) -> None:
+        """Compares with the golden screen of a name, once what is still to be drawn is drawn."""
+        await self.pilot.pause()
+        check_screen(self.app, name)
+
+    async def until(self, holds: Callable[[RaceView], bool], race: str | None = None) -> RaceView:
+        """Waits until something holds of the race, in what the client knows."""
+        return await self.connection.view_where(race or next(reversed(self.connection.races)), holds)
+
+
+@dataclass
+class House:
+    """A server, and the screens of its players."""
+
+    url: str
+    port: int
+    stack: AsyncExitStack
+    at: dict[str, int | None] = field(default_factory=dict)
+    """For each player the race clock that is shown, where it is to stand still."""
+
+    async def player(self, name: str, **hello: object) -> Connection:
+        """A player without a screen."""
+        return await self.stack.enter_async_context(connect(self.url, name=name, **hello))  # type: ignore[arg-type]
+
+    async def screen(
+        self,
+        name: str = "Ann",
+        size: tuple[int, int] = (80, 24),
+        *,
+        race: str | None = None,
+        taste: Taste | None = None,
+        url: str | None = None,
+        connection: Connection | None = None,
+    ) -> Screen:
+        """A player at a screen."""
+        if connection is None:
+            connection = await self.stack.enter_async_context(connect(url or self.url, name=name))
+        known = connection
+
+        def now() -> int:
+            at = self.at.get(name)
+            return known.clock.now() if at is None else at
+
+        app = CellraceApp(connection, race=race, taste=taste or Taste(steps=False), now=now)
+        self.stack.push_async_callback(app.desk.close)
+        pilot = await self.stack.enter_async_context(shown(app, size))
+        await pilot.pause()
+        return Screen(app, pilot, connection)
+
+    async def at_play(
+        self, settings: SettingsRequest, *rivals: Connection, size: tuple[int, int] = (80, 24), name: str = "Ann"
+    ) -> Screen:
+        """A player whose race with others has just begun; the clock shows seven seconds."""
+        connection = await self.stack.enter_async_context(connect(self.url, name=name))
+        race = (await connection.create(settings)).race
+        for rival in rivals:
+            await rival.join(race)
+            await rival.ready(race)
+        await connection.ready(race)
+        view = await connection.view_where(race, lambda view: view.playing)
+        for rival in rivals:
+            await rival.view_where(race, lambda view: view.playing)
+        assert view.start_at is not None
+        self.at[name] = view.start_at + 7_400
+        return await self.screen(name, size, race=race, connection=connection)
+
+
+@asynccontextmanager
+async def shown(app: CellraceApp, size: tuple[int, int]) -> AsyncIterator[Pilot[Outcome]]:
+    """An app at a screen of a given size; what goes wrong in it is raised at the end.
+
+    It lives in a task of its own: Textual's context must be left where it was entered, and a fixture's end is elsewhere.
+    """
+    ready: asyncio.Future[Pilot[Outcome]] = asyncio.get_running_loop().create_future()
+    enough = asyncio.Event()
+
+    async def run() -> None:
+        async with app.run_test(size=size) as pilot:
+            ready.set_result(pilot)
+            await enough.wait()
+
+    task = asyncio.create_task(run())
+    await asyncio.wait((task, ready), return_when=asyncio.FIRST_COMPLETED)
+    try:
+        if not ready.done():
+            await task
+        yield ready.result()
+    finally:
+        enough.set()
+        await task
+
+
+def alone(variant: str = "freecell", deal: int = 617, **fields: object) -> SettingsRequest:
+    """A race for one, soon begun."""
+    return SettingsRequest(**{"variant": variant, "deal": deal, "seats": 1, "countdown": 0} | fields)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def open_house(store_url: str) -> AsyncIterator[House]:
+    """A server and its players."""
+    bounds = Bounds(new_players=10_000, burst=10_000, per_second=10_000)
+    async with (
+        running(Config(port=0, redis=store_url, node="here", bounds=bounds)) as node,
+        AsyncExitStack() as stack,
+    ):
+        yield House(f"ws://127.0.0.1:{node.port}/ws", node.port, stack)
+
+
+@pytest_asyncio.fixture
+async def house(store_url: str) -> AsyncIterator[House]:
+    """A server with an empty store."""
+    async with open_house(store_url) as made:
+        yield made

@@ -1,0 +1,68 @@
+"""The board of each main game as a player sees it, at both sizes."""
+
+from __future__ import annotations
+
+import pytest
+
+from cellrace_client.terminal.app.deck import DECKS
+from cellrace_client.terminal.app.desk import Taste
+from tests.client.app.conftest import House, alone
+
+SIZES = [(80, 24), (120, 40)]
+GAMES = {
+    "freecell": (617, "58 4a 46 2b"),
+    "marseille": (1, "r5 r2 r6 1a"),
+    "six-by-six": (1, "1a 2b"),
+    "six-by-six-down": (1, "1a 2b"),
+    "two-suit": (1, "1a"),
+    "one-suit": (94, "2a"),
+    "eight-off": (1, "1e 2f"),
+    "seahaven": (1, "1c"),
+}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+@pytest.mark.parametrize("variant", GAMES)
+async def test_the_board_of_a_game(house: House, variant: str, size: tuple[int, int]) -> None:
+    """After a few moves, with the last column picked up."""
+    deal, moves = GAMES[variant]
+    screen = await house.at_play(alone(variant, deal), size=size)
+    await screen.shows("0:07")
+    await screen.type(moves)
+    await screen.type("3")
+    await screen.is_as(f"board-{variant}")
+
+
+async def test_letters_where_the_terminal_has_no_suits(house: House) -> None:
+    """Every sign on the screen is in ASCII, so that any terminal shows it."""
+    ann = await house.player("Cy")
+    race = (await ann.create(alone())).race
+    await ann.ready(race)
+    view = await ann.view_where(race, lambda view: view.playing)
+    house.at["Cy"] = (view.start_at or 0) + 7_400
+    screen = await house.screen("Cy", race=race, taste=Taste(letters=True, steps=False), connection=ann)
+    await screen.type("58")
+    await screen.is_as("board-letters")
+    assert screen.text.isascii()
+
+
+@pytest.mark.parametrize("deck", DECKS)
+async def test_every_deck_is_told_apart_without_its_colours(house: House, deck: str) -> None:
+    """What is picked up and where it may go stands in marks, whatever the deck."""
+    screen = await house.at_play(alone())
+    screen.app.desk.taste.deck = DECKS[deck]
+    await screen.press("5")
+    await screen.is_as("board-picked")
+
+
+async def test_the_keys_take_the_next_deck(house: House) -> None:
+    """F3, round and round; without colours none is left on the screen."""
+    screen = await house.at_play(alone())
+    for deck in ("two", "contrast", "none", "four"):
+        await screen.press("f3")
+        assert screen.app.desk.taste.deck.id == deck
+        strips = screen.app.screen._compositor.render_strips()  # noqa: SLF001 - what is drawn is private
+        filters = screen.app.get_line_filters()
+        assert bool(screen.app.no_color) is (deck == "none")
+        assert len(strips) == 24
+        assert filters
