@@ -133,7 +133,7 @@ class Hearing:
                     case "message":
                         self._heard_at = time.monotonic()
                         if message["data"]:
-                            for telling in _parse(message["data"]):
+                            for telling in parse_tellings(message["data"]):
                                 self._hear(telling)
                     case _:
                         pass
@@ -141,7 +141,8 @@ class Hearing:
             await pubsub.aclose()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
 
 
-def _parse(data: bytes) -> list[Telling]:
+def parse_tellings(data: bytes) -> list[Telling]:
+    """What is told in one message; what this version does not know is passed over."""
     return [telling for parts in msgpack.unpackb(data, raw=True) if (telling := _telling(parts)) is not None]
 
 
