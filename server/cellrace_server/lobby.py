@@ -206,9 +206,11 @@ class Lobby:
             await referee.make_sure()
             room = referee.room
             entrant = room.entrant(member.player.id)
+            if room.race.kind is RaceKind.DAILY:
+                raise Refused(ErrorCode.NOT_ALLOWED)
             if entrant is None and room.race.settings.private and request.code is None:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
-            if room.race.kind is RaceKind.DAILY or (entrant is not None and entrant.done is None):
+            if entrant is not None and entrant.done is None:
                 raise Refused(ErrorCode.NOT_ALLOWED)
             room.gallery.reveal(self._store.clock.now())
             room.attach(member)

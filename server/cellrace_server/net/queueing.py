@@ -43,6 +43,8 @@ async def enter_match(session: Session, race_id: str, *, told: bool = True) -> N
                 return
             session.queued = None
             await session.services.admission.open(referee, session)
+            if race_id in session.races:
+                return  # Told of and found at once.
             room.attach(session)
             session.push(MatchedPush(race=race_id))
             session.track(referee)

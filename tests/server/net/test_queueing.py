@@ -1,0 +1,131 @@
+"""Quick matches over the wire: in, out, matched; and no match that a player never hears of."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from redis.asyncio import Redis
+
+from cellrace_server.app import Node, running
+from cellrace_server.config import Config
+from cellrace_server.matching import Matching
+from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.queue import QueueStore
+from tests.story.players import Table, table
+from tests.waiting import eventually
+
+
+@pytest_asyncio.fixture
+async def others(store_url: str, node: Node) -> AsyncIterator[Table]:
+    """A table at a second node on the same store."""
+    async with (
+        running(Config(port=0, redis=store_url, node="there")) as there,
+        table(f"ws://127.0.0.1:{there.port}/ws") as opened,
+    ):
+        yield opened
+
+
+async def test_two_at_different_nodes_are_matched_ready_and_started(seats: Table, others: Table) -> None:
+    ann, ben = await seats.player("Ann"), await others.player("Ben")
+    queued = await ann.ask("queue.join", variant="one-suit")
+    assert (queued["type"], queued["waiting"]) == ("queued", 1)
+    assert (await ben.ask("queue.join", variant="one-suit"))["waiting"] == 2
+    race = (await ann.push("queue.matched"))["race"]
+    assert (await ben.push("queue.matched"))["race"] == race
+    for player in (ann, ben):
+        await player.push("race.countdown", race=race)
+        whole = await player.ask("race.sync", race=race)
+        assert (whole["settings"]["variant"], whole["settings"]["ranked"]) == ("one-suit", True)
+        assert {entrant["player"]["name"] for entrant in whole["entrants"]} == {"Ann", "Ben"}
+        assert all(entrant["online"] for entrant in whole["entrants"])
+        await player.push("race.started", race=race)
+
+
+async def test_who_waits_already_is_told_so_and_can_leave_and_come_again(seats: Table) -> None:
+    ann = await seats.player("Ann")
+    await ann.ask("queue.join")
+    assert (await ann.refused("queue.join", variant="one-suit"))["code"] == "already_queued"
+    for _ in range(2):
+        assert (await ann.ask("queue.leave"))["type"] == "ok"
+    assert (await ann.ask("queue.join", variant="one-suit"))["waiting"] == 1
+
+
+async def test_leaving_without_waiting_is_fine(seats: Table) -> None:
+    ann = await seats.player("Ann")
+    assert (await ann.ask("queue.leave"))["type"] == "ok"
+
+
+async def test_a_game_that_there_is_not_is_not_found(seats: Table) -> None:
+    ann = await seats.player("Ann")
+    refused = await ann.refused("queue.join", variant="whist")
+    assert (refused["code"], refused["field"]) == ("not_found", "variant")
+    assert (await ann.ask("queue.join"))["type"] == "queued"
+
+
+async def test_once_matched_one_can_wait_again(seats: Table) -> None:
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    for player in (ann, ben):
+        await player.ask("queue.join", variant="one-suit")
+    await ann.push("queue.matched")
+    assert (await ann.ask("queue.join", variant="one-suit"))["waiting"] == 1
+
+
+async def test_a_match_whose_telling_was_lost_is_found_when_the_node_hears_again(
+    seats: Table, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pub/sub is a wake-up, the store is the truth."""
+    told = []
+
+    async def into_nothing(_: QueueStore, match: object) -> None:
+        told.append(match)
+
+    monkeypatch.setattr(QueueStore, "tell", into_nothing)
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    for player in (ann, ben):
+        await player.ask("queue.join", variant="one-suit")
+    await eventually(lambda: bool(told))
+    await ann.settle()
+    assert not [push for push in ann.pushes if push["type"] == "queue.matched"]
+    await redis_client.client_kill_filter(_type="pubsub")
+    race = (await ann.push("queue.matched"))["race"]
+    assert (await ben.push("queue.matched"))["race"] == race
+    await ann.push("race.started", race=race)
+
+
+async def test_nobody_is_brought_into_a_race_of_their_own_making_by_that(seats: Table, redis_client: Redis) -> None:
+    ann = await seats.player("Ann")
+    await ann.ask("race.create", settings={"seats": 3})
+    await ann.ask("queue.join", variant="one-suit")
+    await redis_client.client_kill_filter(_type="pubsub")
+    ben = await seats.player("Ben")
+    await ben.ask("queue.join", variant="one-suit")
+    await ann.push("queue.matched")
+    await ann.settle()
+    assert [push["type"] for push in ann.pushes].count("queue.matched") == 0
+
+
+async def test_an_entry_whose_answer_was_lost_goes_with_the_connection(
+    seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    join = Matching.join
+
+    async def join_and_lose_the_answer(*arguments: object) -> int:
+        await join(*arguments)  # type: ignore[arg-type]  # as it was called
+        raise StoreUnavailable("lost by the test")
+
+    monkeypatch.setattr(Matching, "join", join_and_lose_the_answer)
+    ann = await seats.player("Ann")
+    assert (await ann.refused("queue.join"))["code"] == "retry_later"
+
+    async def waiting() -> int:
+        return len((await node.services.store.queue.read("freecell"))[0])
+
+    assert await waiting() == 1
+    await ann.drop()
+    await eventually(lambda: _is(waiting, 0))
+
+
+async def _is(count: object, number: int) -> bool:
+    return await count() == number  # type: ignore[operator]  # a function without arguments
