@@ -136,8 +136,12 @@ def _show_notation(written: Written) -> None:
     replay = written.replay
     if replay.moves:
         click.echo(_printable_lines(notation_of(replay)))
-    told = f"# {ending(replay)} {replay.variant}, deal {replay.deal}, autoplay {replay.autoplay}"
-    click.echo(printable(told + (", placement fixed" if replay.placement == "fixed" else "")))
+    told = _("{game}, deal {deal}, autoplay {autoplay}").format(
+        game=replay.variant, deal=replay.deal, autoplay=str(replay.autoplay)
+    )
+    if replay.placement == "fixed":
+        told = _("{told}, placement fixed").format(told=told)
+    click.echo(printable(f"# {ending(replay)} {told}"))
 
 
 def _printable_lines(text: str) -> str:

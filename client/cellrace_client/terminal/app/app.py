@@ -27,6 +27,7 @@ from cellrace_client.terminal.app.screens.standings import StandingsScreen
 from cellrace_client.terminal.app.screens.waiting import WaitingScreen
 from cellrace_client.terminal.app.screens.watch import WatchScreen
 from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.refusals import closing_text
 from cellrace_client.terminal.sentences import tell_event
 
 _THEMES = (
@@ -127,8 +128,9 @@ class CellraceApp(App[Outcome]):
 
     def _hear(self, event: Event) -> None:
         match event:
-            case Dropped(_code, sentence, _wait):
-                self.desk.trouble = _("{sentence} Coming back …").format(sentence=sentence)
+            case Dropped(code, sentence, _wait):
+                why = closing_text(code, sentence)
+                self.desk.trouble = _("{sentence} Coming back …").format(sentence=why)
             case Back():
                 self.desk.trouble = None
             case Matched(race):
@@ -213,10 +215,10 @@ class CellraceApp(App[Outcome]):
             connection = self.desk.connection
             lobby.ask(connection.leave(race) if entrant else connection.unwatch(race))
 
-    def say(self, sentence: str) -> None:
+    def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence on the screen that is shown."""
         if (screen := self._base) is not None:
-            screen.say(sentence)
+            screen.say(sentence, refusal=refusal)
 
     def leave(self) -> None:
         """Ends the program, after asking where a game goes on."""

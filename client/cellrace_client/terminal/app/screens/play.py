@@ -65,7 +65,7 @@ class PlayScreen(BoardScreen):
         if view.settings.ranked:
             left += f", {_('ranked')}"
         moves = n_("{count} move", "{count} moves", game.moves).format(count=game.moves)
-        home = f"{game.board.cards_home}/{game.board.variant.pack_size} {_('home')}"
+        home = _("{home}/{pack} home").format(home=game.board.cards_home, pack=game.board.variant.pack_size)
         return left, f"{self._clock(view)}   {moves}   {home}"
 
     def _clock(self, view: RaceView) -> str:

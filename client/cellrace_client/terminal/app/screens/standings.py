@@ -113,7 +113,7 @@ def _line(standing: Standing, me: str, width: int) -> Content:
     if standing.status is EntrantStatus.WON and standing.time is not None:
         result = length_text(standing.time)
         if standing.raw is not None and standing.latency is not None:
-            receipt = f"{length_text(standing.raw)} − {standing.latency} ms"
+            receipt = _("{raw} − {latency} ms").format(raw=length_text(standing.raw), latency=standing.latency)
     rating = ""
     if standing.rating is not None:
         rating = f"{standing.rating.after - standing.rating.before:+d}"

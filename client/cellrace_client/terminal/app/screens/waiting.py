@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Digits, Static
 
 from cellrace.messages import Entrant, EntrantStatus, RaceState
-from cellrace_client.language import _, n_
+from cellrace_client.language import _, n_, p_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import fitted, name_of
 from cellrace_client.terminal.app.clock import game_title, seconds_left, until_next_count
@@ -68,7 +68,7 @@ class WaitingScreen(RaceScreen):
         if view is None or view.state is not RaceState.OPEN:
             return [Key("F1", "rules", _("rules")), Key("Esc", "leave_race", _("leave"))]
         ready = view.me is not None and view.me.status is EntrantStatus.READY
-        keys = [Key("Space", "ready", _("not ready") if ready else _("ready"))]
+        keys = [Key(_("Space"), "ready", p_("key", "not ready") if ready else p_("key", "ready"))]
         if view.is_host and len(view.entrants) > 1:
             keys += [Key("s", "start", _("start with those who are ready")), Key("k", "kick", _("remove"))]
         if self._has_room(view):
