@@ -6,13 +6,14 @@ the `.mo` beside it, which programs read, is made from that.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
-from contextlib import redirect_stderr
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
-from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_file
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -59,20 +60,38 @@ def template() -> Catalog:
     for name, messages in TABLES.items():
         for message in messages:
             made.add(message, locations=[(name, 0)])
-    for word in WORDS.values():
-        made.add(word.usage, locations=[("client/cellrace_client/terminal/commands.py", 0)], context=USAGE)
+    for usage in usages():
+        made.add(usage, locations=[("client/cellrace_client/terminal/commands.py", 0)], context=USAGE)
     return made
+
+
+def usages() -> list[str]:
+    """How commands are written: their first words stay, what follows is told in each language."""
+    return [word.usage for word in WORDS.values()]
 
 
 def _gathered() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
     for source, keywords in SOURCES.items():
         for path in sorted((ROOT / source).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            with redirect_stderr(StringIO()):
-                # Babel warns of what is put together with names or numbers: that is no sentence of its own.
-                found = list(extract_from_file("python", path, keywords=keywords))
-            for _line, message, _comments, context in found:
-                yield name, message, context
+            with path.open("rb") as file:
+                # Babel's own types do not know what its extractors give.
+                for _line, message, _comments, context in extract(cast(Any, _calls), file, keywords=keywords):
+                    yield name, message, context
+
+
+def _calls(
+    file: BinaryIO, keywords: Spec, comment_tags: object, options: object
+) -> Iterator[tuple[int, str, tuple[str | None, ...], list[str]]]:
+    """The calls of a module that say something, as Babel wants them; its own way passes over those in f-strings."""
+    found = []
+    for node in ast.walk(ast.parse(file.read())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in keywords:
+            texts = (argument.value if isinstance(argument, ast.Constant) else None for argument in node.args)
+            told = tuple(text if isinstance(text, str) else None for text in texts)
+            found.append((node.lineno, node.col_offset, node.func.id, told))
+    for line, _column, name, told in sorted(found, key=lambda call: call[:2]):
+        yield line, name, told, []
 
 
 def po_path(code: str) -> Path:
@@ -102,6 +121,13 @@ def updated(code: str) -> Catalog:
     return catalogue
 
 
+def po_bytes(catalogue: Catalog) -> bytes:
+    """What people read of a language."""
+    made = BytesIO()
+    write_po(made, catalogue, width=110, include_lineno=False, sort_by_file=True, ignore_obsolete=True)
+    return made.getvalue()
+
+
 def compiled(catalogue: Catalog) -> bytes:
     """What programs read of a language."""
     made = BytesIO()
@@ -112,18 +138,18 @@ def compiled(catalogue: Catalog) -> bytes:
 def save(code: str, catalogue: Catalog) -> None:
     """Writes a language, for people and for programs."""
     po_path(code).parent.mkdir(parents=True, exist_ok=True)
-    with po_path(code).open("wb") as file:
-        write_po(file, catalogue, width=110, include_lineno=False, sort_by_file=True, ignore_obsolete=True)
+    po_path(code).write_bytes(po_bytes(catalogue))
     mo_path(code).write_bytes(compiled(catalogue))
 
 
 def untranslated(catalogue: Catalog) -> list[str]:
     """What is not translated yet, or not in every form."""
-    return [
-        str(message.id)
-        for message in catalogue
-        if message.id and not all([message.string] if isinstance(message.string, str) else message.string)
-    ]
+    return [str(message.id) for message in catalogue if message.id and not all(forms(message))]
+
+
+def forms(message: Message) -> list[str]:
+    """The translations of a message: one, or one for each plural form."""
+    return [message.string] if isinstance(message.string, str) else list(map(str, message.string or ()))
 
 
 def write() -> None:
