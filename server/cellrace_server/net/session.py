@@ -26,6 +26,7 @@ from cellrace_server.core.bucket import full_bucket
 from cellrace_server.moves import Mover
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
+from cellrace_server.net.pinger import Pinger
 from cellrace_server.net.services import Services
 from cellrace_server.referee import Referee
 from cellrace_server.store.errors import StoreError, StoreUnreplicated
@@ -76,7 +77,7 @@ class Session:
         self._news = asyncio.Event()
         self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
         self._too_fast: deque[float] = deque(maxlen=bounds.rate_limited_per_minute)
-        self._measure = asyncio.Event()
+        self._pinger = Pinger(connection, bounds.ping_seconds, self._note_latency)
         self._ending: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -102,7 +103,7 @@ class Session:
         hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
         worker = asyncio.create_task(self._work(), name="session")
         watchers = [
-            asyncio.create_task(self._ping(), name="pinger"),
+            asyncio.create_task(self._pinger.run(), name="pinger"),
             asyncio.create_task(self._connection.wait_closed(), name="closed"),
         ]
         try:
@@ -144,7 +145,7 @@ class Session:
 
     def measure(self) -> None:
         """Measure the round trip now."""
-        self._measure.set()
+        self._pinger.measure()
 
     def answer(self, message: ServerAnswer) -> None:
         """Send an answer."""
@@ -274,25 +275,9 @@ class Session:
             case _:
                 pass
 
-    async def _ping(self) -> None:
-        pause = self.services.bounds.ping_seconds
-        while True:
-            try:
-                # Also over the sending, which waits while what was sent before is not read.
-                async with asyncio.timeout(pause):
-                    seconds = await (await self._connection.ping())
-            except TimeoutError:
-                self._connection.transport.abort()  # Half open: nobody is there to read a close frame.
-                return
-            except ConnectionClosed:
-                return
-            for referee in self.races.values():
-                referee.room.note_latency(self.player.id, round(seconds * 1000))
-            self._measure.clear()
-            try:
-                await asyncio.wait_for(self._measure.wait(), pause)
-            except TimeoutError:
-                continue
+    def _note_latency(self, milliseconds: int) -> None:
+        for referee in self.races.values():
+            referee.room.note_latency(self.player.id, milliseconds)
 
     def become(self, player: Player, sid: str, mover: Mover) -> None:
         """The player is known from now on."""
