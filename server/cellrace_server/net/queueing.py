@@ -51,7 +51,9 @@ async def enter_match(session: Session, race_id: str, *, told: bool = True) -> N
     except Superseded:
         session.close(CloseCode.TAKEN_OVER)
     except (StoreError, Refused, LostTrack):
-        session.close(CloseCode.LOST_TRACK)
+        # What one was not told of may still be in the making: then it is told of in a moment.
+        if told:
+            session.close(CloseCode.LOST_TRACK)
 
 
 async def find_match(session: Session) -> None:
