@@ -25,6 +25,7 @@ from cellrace_server.challenges import PREPARING, Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Config
 from cellrace_server.filler import Filler
+from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import PAIRING, Matching
 from cellrace_server.metrics import Metrics
@@ -143,6 +144,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             rooms=rooms,
             admission=admission,
             lobby=Lobby(store, rooms, admission, config.bounds),
+            listing=Listing(store),
             challenges=Challenges(store, rooms, admission),
             competition=Competition(store),
             matching=matching,
@@ -186,7 +188,7 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
 
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
     return Web(
-        readiness, filler.detail, metrics.page, Api(store, services.lobby, services.replays), bounds, store.counts
+        readiness, filler.detail, metrics.page, Api(store, services.listing, services.replays), bounds, store.counts
     )
 
 

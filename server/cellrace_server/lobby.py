@@ -1,4 +1,4 @@
-"""What players ask for outside the moves: which races there are, getting into them and out again, watching."""
+"""What players ask for outside the moves: opening a race, getting into one and out again, watching."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from cellrace.errors import ErrorCode, Refused, UnknownVariant
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import (
     RaceCreate,
     RaceJoin,
     RaceKind,
-    RaceList,
-    RaceState,
     RaceWatch,
     Settings,
     settle,
 )
-from cellrace.variants import find_variant
 from cellrace_server.admission import GUESS_WINDOW, Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
@@ -33,12 +30,10 @@ from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import new_id
-from cellrace_server.store.races import Head, Secret
+from cellrace_server.store.races import Secret
 
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
-SCANNED = 100
-"""How many races of a list are read at once while those that fit are sought."""
 
 REMATCHES = 100
 """How many successors of one race may be cancelled, one after the other."""
@@ -244,69 +239,6 @@ class Lobby:
                 await self._rooms.create(race)
             return race_id
         raise Refused(ErrorCode.RACE_FULL, "This race has been rematched too often; create a new one.")
-
-    async def list_races(self, player: str, request: RaceList) -> list[Head]:
-        """Races that fit a request, newest first. Raises Refused, StoreUnavailable."""
-        if request.variant is not None:
-            _check_variant(request.variant)
-        now = self._store.clock.now()
-        seen: set[str] = set()  # A race that ends meanwhile moves from one list to the other.
-
-        async def fitting(race_ids: tuple[str, ...], most: int) -> list[Head]:
-            found: list[Head] = []
-            for race_id in race_ids:
-                if len(found) == most:
-                    break
-                if race_id in seen:
-                    continue
-                seen.add(race_id)
-                head = await self._store.races.head(race_id)
-                if head is None:
-                    await self._store.lists.drop(race_id, now)
-                elif _fits(head.race, request, now) and (not request.mine or head.race.entrant(player)):
-                    found.append(head)
-            return found
-
-        heads: list[Head] = []
-        if request.mine:
-            players = self._store.players
-            for race_ids in (await players.races(player), await players.recent_races(player)):
-                heads += await fitting(race_ids, request.limit)
-        else:
-            for ended in _LISTS[request.state]:
-                left, offset = request.limit, 0
-                while left and (page := await self._store.lists.newest(ended, offset, SCANNED)):
-                    some = await fitting(page, left)
-                    heads += some
-                    left -= len(some)
-                    offset += SCANNED
-        # Each list is in order, and as much of it is here as may be needed.
-        heads.sort(key=lambda head: -head.race.created_at)
-        return heads[: request.limit]
-
-
-_LISTS: dict[RaceState | None, tuple[bool, ...]] = {
-    None: (False, True),
-    RaceState.OPEN: (False,),
-    RaceState.COUNTDOWN: (False,),
-    RaceState.RUNNING: (False,),
-    # One that is just over is on its way from one list to the other.
-    RaceState.OVER: (False, True),
-    RaceState.CANCELLED: (),
-}
-"""Whether the list of live or of ended races has those in a state."""
-
-
-def _fits(race: Race, request: RaceList, now: int) -> bool:
-    variant_fits = request.variant is None or race.settings.variant == request.variant
-    return variant_fits and (request.state is None or race.state(now) is request.state)
-
-
-def _check_variant(variant: str) -> None:
-    try:
-        find_variant(variant)
-    except UnknownVariant as unknown:
-        raise Refused(ErrorCode.NOT_FOUND, str(unknown), field="variant") from None
 
 
 def _successor_id(parent: str, attempt: int) -> str:

@@ -17,6 +17,7 @@ from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.facts import CountdownBegan, Fact, Joined, ReadySet, Stamped
 from cellrace_server.core.race import Race, evolve
+from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.moves import Mover
 from cellrace_server.referee import Referee
@@ -178,6 +179,7 @@ class Shell:
         self.rooms = Rooms(store, self.recorder, self.tasks)
         self.admission = Admission(store, self.rooms, Bounds(), self.tasks)
         self.lobby = Lobby(store, self.rooms, self.admission, Bounds())
+        self.listing = Listing(store)
         self.upkeep = Upkeep(store, self.rooms)
 
     def now(self) -> int:

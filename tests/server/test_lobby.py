@@ -27,7 +27,7 @@ class Answers(list[Room]):
 
 async def listed(shell: Shell, **request: object) -> list[str]:
     """The ids that somebody gets who asks for races."""
-    heads = await shell.lobby.list_races("nobody", RaceList(**request))  # type: ignore[arg-type]  # what the test says
+    heads = await shell.listing.races("nobody", RaceList(**request))  # type: ignore[arg-type]  # what the test says
     return [head.race.id for head in heads]
 
 

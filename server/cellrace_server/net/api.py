@@ -22,7 +22,7 @@ from cellrace.messages.base import MAX_LIMIT
 from cellrace_server.core.facts import Tally
 from cellrace_server.core.race import Race
 from cellrace_server.core.spectating import shown_until
-from cellrace_server.lobby import Lobby
+from cellrace_server.listing import Listing
 from cellrace_server.net import views
 from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
 from cellrace_server.play import Start, tally_of
@@ -57,9 +57,9 @@ class PublishedKeys(msgspec.Struct, frozen=True):
 class Api:
     """Answers what is asked below `/api/v1`."""
 
-    def __init__(self, store: Store, lobby: Lobby, replays: Replays) -> None:
+    def __init__(self, store: Store, listing: Listing, replays: Replays) -> None:
         self._store = store
-        self._lobby = lobby
+        self._listing = listing
         self._replays = replays
         # One for each variant and state, and only for those that there are.
         self._lists: dict[tuple[str | None, RaceState | None], tuple[float, tuple[Summary, ...]]] = {}
@@ -103,7 +103,7 @@ class Api:
         async with self._looking:
             read_at, rows = self._lists.get((variant, state), (float("-inf"), ()))
             if time.monotonic() - read_at >= FRESH:
-                heads = await self._lobby.list_races("", RaceList(variant=variant, state=state, limit=MAX_LIMIT))
+                heads = await self._listing.races("", RaceList(variant=variant, state=state, limit=MAX_LIMIT))
                 now = self._store.clock.now()
                 rows = tuple(views.summary(head, now) for head in heads)
                 self._lists[variant, state] = (time.monotonic(), rows)

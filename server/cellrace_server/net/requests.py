@@ -148,7 +148,7 @@ async def _carry_out(session: Session, request: ClientMessage, arrived: float) -
             profile = await services.competition.profile(session.player.id, request)
             session.answer(views.player_answer(profile, services.store.clock.now(), request.id))
         case RaceList():
-            heads = await lobby.list_races(session.player.id, request)
+            heads = await services.listing.races(session.player.id, request)
             now = services.store.clock.now()
             session.answer(Races(re=request.id, races=tuple(views.summary(head, now) for head in heads)))
         case ReplayGet():

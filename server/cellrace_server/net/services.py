@@ -11,6 +11,7 @@ from cellrace_server.admission import Admission
 from cellrace_server.challenges import Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Bounds
+from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import Matching
 from cellrace_server.net.sessions import Sessions
@@ -33,6 +34,7 @@ class Services:
     rooms: Rooms
     admission: Admission
     lobby: Lobby
+    listing: Listing
     challenges: Challenges
     competition: Competition
     matching: Matching

@@ -40,6 +40,12 @@ EVICTION = 1.0
 ENDED_KEPT = 4
 """How many races that have ended a connection still hears of, for a rematch."""
 
+_CLOSED_AFTER: dict[str, CloseCode] = {
+    ErrorCode.BAD_TOKEN: CloseCode.BAD_TOKEN,
+    ErrorCode.BANNED: CloseCode.BANNED,
+}
+"""The refusals after which a connection is closed."""
+
 log = structlog.get_logger()
 
 
@@ -233,8 +239,8 @@ class Session:
         self._counts.requests[type(request)] += 1
         try:
             await self.services.carry_out(self, request, frame.at)
-        except StoreUnreplicated:
-            # It may be undone: whoever comes back resumes with what was not (NODES, 17).
+        except (StoreUnreplicated, LostTrack, ConnectionClosed):
+            # What is written without replicas may be undone: whoever comes back resumes with what was not (NODES, 17).
             self.close(CloseCode.LOST_TRACK)
         except StoreError as error:
             # Not a warning: the chores say once that the store is in trouble, for however many requests.
@@ -242,13 +248,10 @@ class Session:
             self._refuse(Refused(ErrorCode.RETRY_LATER, retry_after=RETRY_AFTER), request.id)
         except CellraceError as refused:
             self._refuse(refused, request.id)
-            self._close_after(refused)
-        except LostTrack:
-            self.close(CloseCode.LOST_TRACK)
+            if refused.code in _CLOSED_AFTER:
+                self.close(_CLOSED_AFTER[refused.code])
         except Superseded:
             self.close(CloseCode.TAKEN_OVER)
-        except ConnectionClosed:
-            self.close(CloseCode.LOST_TRACK)
         except Exception:  # The edge: a mistake of ours costs one request, not the node.
             race = getattr(request, "race", None)
             log.exception("a request failed", player=self.player.id, race=race, request=type(request).__name__)
@@ -265,15 +268,6 @@ class Session:
         self._too_fast.append(frame.at)
         if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > frame.at - 60:
             self.close(CloseCode.RATE_LIMITED)
-
-    def _close_after(self, refused: CellraceError) -> None:
-        match refused.code:
-            case ErrorCode.BAD_TOKEN:
-                self.close(CloseCode.BAD_TOKEN)
-            case ErrorCode.BANNED:
-                self.close(CloseCode.BANNED)
-            case _:
-                pass
 
     def _note_latency(self, milliseconds: int) -> None:
         for referee in self.races.values():

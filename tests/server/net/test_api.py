@@ -13,7 +13,7 @@ from cellrace_server.app import Node
 from cellrace_server.config import Bounds
 from cellrace_server.core.facts import CountdownBegan, Joined
 from cellrace_server.core.race import Race
-from cellrace_server.lobby import Lobby
+from cellrace_server.listing import Listing
 from cellrace_server.net import api
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.races import Head, RaceStore, Secret
@@ -240,11 +240,11 @@ async def test_nothing_is_changed_over_http(node: Node, method: str) -> None:
 async def test_a_list_is_read_once_for_however_many_ask(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[RaceState | None] = []
 
-    async def list_races(self: Lobby, player: str, request: RaceList) -> list[Head]:
+    async def races(self: Listing, player: str, request: RaceList) -> list[Head]:
         looks.append(request.state)
         return []
 
-    monkeypatch.setattr(Lobby, "list_races", list_races)
+    monkeypatch.setattr(Listing, "races", races)
     monkeypatch.setattr(api, "FRESH", 60.0)
     await asyncio.gather(*(fetch(node.port, f"/api/v1/races?limit={n}") for n in range(10)))
     await asyncio.gather(*(fetch(node.port, "/api/v1/races?state=over") for _ in range(10)))
