@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from gettext import NullTranslations
 from typing import NamedTuple
 
 import msgspec
@@ -12,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from cellrace.commitment import commitment
 from cellrace.deals import deal
-from cellrace.errors import IllegalMove, InvalidText, UnknownVariant
+from cellrace.errors import REASON_SENTENCES, IllegalMove, InvalidText, UnknownVariant
 from cellrace.game import Game
 from cellrace.messages import EntrantStatus, Replay, dealt_cards
 from cellrace.replay import KEY_BYTES, SIGNATURE_BYTES, Written, decoded, key_id, read_replay, signed_bytes, start_of
@@ -23,6 +24,8 @@ MOST_LATENCY = 250
 
 _SALT = re.compile("[0-9a-f]{32}")
 _STILL_PLAYING = (EntrantStatus.JOINED, EntrantStatus.READY, EntrantStatus.PLAYING)
+
+_ENGLISH = NullTranslations()
 
 Keys = Mapping[str, bytes]
 """Public keys of 32 raw bytes by their names."""
@@ -41,26 +44,31 @@ class _Fault(Exception):
 
 
 class _Known(NamedTuple):
-    """What the checks look at; `game` is the one after the last entry, or the refusal of an entry."""
+    """What the checks look at; `game` is the one after the last entry, or the refusal of an entry.
+
+    `language` is that of the sentences.
+    """
 
     written: Written
     keys: Keys
     game: Game | IllegalMove | UnknownVariant
+    language: NullTranslations
 
     @property
     def replay(self) -> Replay:
         return self.written.replay
 
 
-def verify(text: bytes, keys: Keys) -> tuple[Check, ...]:
+def verify(text: bytes, keys: Keys, language: NullTranslations = _ENGLISH) -> tuple[Check, ...]:
     """Every check of a replay's JSON, which is verified when all hold; where the form fails, the form alone."""
     try:
         written = read_replay(text)
     except InvalidText as unreadable:
         return (Check("form", False, str(unreadable)),)
-    known = _Known(written, keys, _play(written.replay))
+    known = _Known(written, keys, _play(written.replay), language)
+    _ = language.gettext
     return (
-        Check("form", True, "Every field is there, and is what it must be."),
+        Check("form", True, _("Every field is there, and is what it must be.")),
         *(_check(name, look, known) for name, look in _CHECKS.items()),
     )
 
@@ -117,104 +125,126 @@ def _check(name: str, look: Callable[[_Known], str], known: _Known) -> Check:
 
 
 def _check_commitment(known: _Known) -> str:
+    _ = known.language.gettext
     replay = known.replay
     if not _SALT.fullmatch(replay.salt):
-        raise _Fault("The salt is not 32 hex characters.")
+        raise _Fault(_("The salt is not 32 hex characters."))
     if commitment(replay.variant, replay.deal, replay.salt) != replay.commitment:
-        raise _Fault("The commitment is to another game, deal or salt.")
-    return "The commitment is to this game, deal and salt."
+        raise _Fault(_("The commitment is to another game, deal or salt."))
+    return _("The commitment is to this game, deal and salt.")
 
 
 def _check_deal(known: _Known) -> str:
+    _ = known.language.gettext
     replay = known.replay
     if isinstance(known.game, UnknownVariant):
-        raise _Fault(str(known.game))
+        raise _Fault(_("There is no game called {name}.").format(name=repr(known.game.variant)))
     variant = find_variant(replay.variant)
     dealt = dealt_cards(variant, deal(variant, replay.deal))
-    for what, told, right in (
-        ("columns", replay.layout, dealt.layout),
-        ("cells", replay.cells, dealt.cells),
-        ("reserve", replay.reserve, dealt.reserve or ()),
+    for other, told, right in (
+        (_("Deal {deal} of {game} has other columns."), replay.layout, dealt.layout),
+        (_("Deal {deal} of {game} has other cells."), replay.cells, dealt.cells),
+        (_("Deal {deal} of {game} has other reserve."), replay.reserve, dealt.reserve or ()),
     ):
         if told != right:
-            raise _Fault(f"Deal {replay.deal} of {variant.id} has other {what}.")
-    return f"The cards lie as in deal {replay.deal} of {variant.id}."
+            raise _Fault(other.format(deal=replay.deal, game=variant.id))
+    return _("The cards lie as in deal {deal} of {game}.").format(deal=replay.deal, game=variant.id)
 
 
 def _check_moves(known: _Known) -> str:
+    _ = known.language.gettext
     count = len(known.replay.moves)
     match known.game:
         case UnknownVariant():
-            raise _Fault("The moves cannot be judged in a game that is not known.")
-        case IllegalMove(index=index, move=move, reason=reason) as illegal:
-            raise _Fault(f"Entry {index + 1} of {count}, {move}, is illegal: {illegal} ({reason})")
-        case _:
-            return "Each entry of the log is legal." if count else "The log is empty."
+            raise _Fault(_("The moves cannot be judged in a game that is not known."))
+        case IllegalMove(index=index, move=move, reason=reason):
+            told = _("Entry {number} of {count}, {move}, is illegal: {why} ({reason})")
+            why = _(REASON_SENTENCES[reason])
+            raise _Fault(told.format(number=index + 1, count=count, move=move, why=why, reason=reason.value))
+        case Game():
+            return _("Each entry of the log is legal.") if count else _("The log is empty.")
 
 
 def _check_stamps(known: _Known) -> str:
+    _ = known.language.gettext
     before = 0
-    for number, (at, _) in enumerate(known.replay.moves, 1):
+    for number, (at, _move) in enumerate(known.replay.moves, 1):
         if at < before:
-            raise _Fault(f"Entry {number} is stamped {at} ms, earlier than the one before it, {before} ms.")
+            told = _("Entry {number} is stamped {at} ms, earlier than the one before it, {before} ms.")
+            raise _Fault(told.format(number=number, at=at, before=before))
         before = at
     if known.replay.ended < before:
-        raise _Fault(f"The game ended at {known.replay.ended} ms, before its last entry, {before} ms.")
-    return "No stamp falls."
+        told = _("The game ended at {ended} ms, before its last entry, {before} ms.")
+        raise _Fault(told.format(ended=known.replay.ended, before=before))
+    return _("No stamp falls.")
 
 
 def _check_result(known: _Known) -> str:
+    _ = known.language.gettext
     replay, game, result = known.replay, known.game, known.replay.result
     if not isinstance(game, Game):
-        raise _Fault("The result cannot be judged without the moves.")
+        raise _Fault(_("The result cannot be judged without the moves."))
     home = game.board.cards_home
     if result.home != home:
-        raise _Fault(f"The moves bring {home} cards home, not {result.home}.")
+        raise _Fault(_("Cards home by the moves: {home}, and not {told}.").format(home=home, told=result.home))
+    status = result.status.value
     if result.status in _STILL_PLAYING:
-        raise _Fault(f"No game ends as {result.status}.")
+        raise _Fault(_("No game ends as {status}.").format(status=status))
     if (result.status is EntrantStatus.WON) != game.won:
-        raise _Fault(f"The moves {'win' if game.won else 'do not win'}, and the result is {result.status}.")
+        told = (
+            _("The moves win, and the result is {status}.")
+            if game.won
+            else _("The moves do not win, and the result is {status}.")
+        )
+        raise _Fault(told.format(status=status))
     if game.won:
-        _check_time(replay)
-        return f"The moves win, in {result.time} ms."
+        _check_time(replay, known.language)
+        return _("The moves win, in {time} ms.").format(time=result.time)
     if (result.time, result.raw, result.latency) != (None, None, None):
-        raise _Fault("Only a win has a time.")
-    return f"The moves bring {home} cards home and do not win: {result.status}."
+        raise _Fault(_("Only a win has a time."))
+    return _("The moves do not win, cards home: {home}, {status}.").format(home=home, status=status)
 
 
-def _check_time(replay: Replay) -> None:
+def _check_time(replay: Replay, language: NullTranslations) -> None:
+    _ = language.gettext
     result, last = replay.result, replay.moves[-1][0]
     if result.time is None or result.raw is None or result.latency is None:
-        raise _Fault("A win has `time`, `raw` and `latency`.")
+        raise _Fault(_("A win has `time`, `raw` and `latency`."))
     if result.raw != last or replay.ended != last:
-        raise _Fault(f"The winning move came at {last} ms; `raw` is {result.raw} and `ended` is {replay.ended}.")
+        told = _("The winning move came at {last} ms; `raw` is {raw} and `ended` is {ended}.")
+        raise _Fault(told.format(last=last, raw=result.raw, ended=replay.ended))
     if result.latency > MOST_LATENCY:
-        raise _Fault(f"A latency of {result.latency} ms is above {MOST_LATENCY}.")
+        told = _("A latency of {latency} ms is above {most}.")
+        raise _Fault(told.format(latency=result.latency, most=MOST_LATENCY))
     if result.time != max(0, result.raw - result.latency):
-        raise _Fault(f"{result.raw} ms less a latency of {result.latency} ms is not {result.time}.")
+        told = _("{raw} ms less a latency of {latency} ms is not {time}.")
+        raise _Fault(told.format(raw=result.raw, latency=result.latency, time=result.time))
 
 
 def _check_key(known: _Known) -> str:
+    _ = known.language.gettext
     name = known.replay.key
     if not known.keys:
-        raise _Fault(f"No key is given, so the signature cannot be checked; {name} is wanted.")
+        raise _Fault(_("No key is given, so the signature cannot be checked; {name} is wanted.").format(name=name))
     if name not in known.keys:
-        raise _Fault(f"The key {name} signed it; given is {', '.join(known.keys)}.")
-    return f"The key is {name}."
+        told = _("The key {name} signed it; given is {others}.")
+        raise _Fault(told.format(name=name, others=", ".join(known.keys)))
+    return _("The key is {name}.").format(name=name)
 
 
 def _check_signature(known: _Known) -> str:
+    _ = known.language.gettext
     public = known.keys.get(known.replay.key)
     if public is None:
-        raise _Fault("The signature cannot be checked without its key.")
+        raise _Fault(_("The signature cannot be checked without its key."))
     signature = decoded(known.replay.signature, SIGNATURE_BYTES)
     if signature is None:
-        raise _Fault("The signature is not 64 bytes in base64.")
+        raise _Fault(_("The signature is not 64 bytes in base64."))
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, signed_bytes(known.written.fields))
     except (InvalidSignature, ValueError):
-        raise _Fault("The signature is not that of this replay: something in it was changed.") from None
-    return "The signature is that of this very replay."
+        raise _Fault(_("The signature is not that of this replay: something in it was changed.")) from None
+    return _("The signature is that of this very replay.")
 
 
 _CHECKS: dict[str, Callable[[_Known], str]] = {

@@ -19,7 +19,7 @@ from cellrace_client.cli.options import DEFAULT_SERVER, NO, lang_option, show_js
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
 from cellrace_client.connection.fetching import LARGEST, fetch
-from cellrace_client.language import _
+from cellrace_client.language import _, spoken
 from cellrace_client.terminal.playback import ending, play_on_screen, play_plainly
 from cellrace_client.terminal.speech import printable
 from cellrace_client.tokens import TokenStore
@@ -165,7 +165,7 @@ def verify(file: BinaryIO, key: BinaryIO | None, as_json: bool) -> None:
     except InvalidText as unreadable:
         raise click.UsageError(printable(f"--key: {unreadable}")) from unreadable
     try:
-        checks = verify_replay(_read(file), keys)
+        checks = verify_replay(_read(file), keys, spoken())
     except InvalidText as unreadable:
         checks = (Check("form", False, str(unreadable)),)
     holds = all(check.holds for check in checks)
