@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from cellrace_client.language import speak
+
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
@@ -28,6 +30,13 @@ def english() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C.UTF-8")
         yield
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    """Whatever language a test has spoken, the next one reads English."""
+    yield
+    speak("en")
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

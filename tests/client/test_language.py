@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import pytest
@@ -39,13 +39,6 @@ from tests.client.views import CY, a_view
 
 OTHERS = tuple(code for code in LANGUAGES if code != "en")
 CYRILLIC = re.compile(r"[а-яіїєґё]", re.IGNORECASE)
-
-
-@pytest.fixture(autouse=True)
-def quiet_again() -> Iterator[None]:
-    """English is spoken after each test."""
-    yield
-    speak("en")
 
 
 every_other = pytest.mark.parametrize("lang", OTHERS)
