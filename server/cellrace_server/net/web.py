@@ -67,7 +67,7 @@ class Web:
         self, connection: ServerConnection, request: Request
     ) -> Response | Awaitable[Response | None] | None:
         """The response to a request, or None to go on with the handshake."""
-        if urlsplit(request.path).path == SOCKET_PATH:
+        if _split(request.path)[0] == SOCKET_PATH:
             return self._check_handshake(connection, request)
         return self._respond(connection, request)
 
@@ -76,7 +76,7 @@ class Web:
         try:
             response = await self._answer(str(peer[0]) if peer else "", request)
         except Exception:  # The edge: a mistake of ours costs one response, not the node.
-            log.exception("an HTTP request failed", path=urlsplit(request.path).path[:100])
+            log.exception("an HTTP request failed", path=_split(request.path)[0][:100])
             text = ERROR_SENTENCES[ErrorCode.INTERNAL]
             response = error_response(HTTPStatus.INTERNAL_SERVER_ERROR, ErrorCode.INTERNAL, text)
         self._counts.http[response.status_code] += 1
@@ -91,9 +91,9 @@ class Web:
             )
             response.headers["Allow"] = ", ".join(METHODS)
             return response
-        url = urlsplit(request.path)
+        path, query = _split(request.path)
         # Whoever looks after the node asks these two, and must not be kept waiting.
-        match url.path:
+        match path:
             case "/healthz":
                 return json_response(HTTPStatus.OK, {"status": "ok"})
             case "/readyz":
@@ -106,14 +106,14 @@ class Web:
         if wait := self._quota.take(address, time.monotonic()):
             text = "Too many requests from this address."
             return error_response(HTTPStatus.TOO_MANY_REQUESTS, ErrorCode.RATE_LIMITED, text, retry_after=wait)
-        match url.path:
+        match path:
             case "/metrics":
                 body, content_type = self._metrics(", ".join(request.headers.get_all("Accept")))
                 return bytes_response(HTTPStatus.OK, body, content_type)
             case "/asyncapi.json":
                 return bytes_response(HTTPStatus.OK, self._asyncapi, JSON_TYPE)
-            case path:
-                return await self._api.answer(path, url.query)
+            case _:
+                return await self._api.answer(path, query)
 
     @cached_property
     def _asyncapi(self) -> bytes:
@@ -134,6 +134,15 @@ class Web:
             names = " or ".join(CODECS)
             return connection.respond(HTTPStatus.BAD_REQUEST, f"Offer the subprotocol {names}.\n")
         return None
+
+
+def _split(target: str) -> tuple[str, str]:
+    """The path and the query of a request's target; one that is no URL (`//[`) is a path at which there is nothing."""
+    try:
+        url = urlsplit(target)
+    except ValueError:
+        return target, ""
+    return url.path, url.query
 
 
 def select_subprotocol(_connection: ServerConnection, offered: Sequence[Subprotocol]) -> Subprotocol | None:

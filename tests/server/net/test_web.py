@@ -74,6 +74,12 @@ async def test_a_handshake_elsewhere_is_not_found(url: str, path: str) -> None:
         await open_socket(url.replace("/ws", path))
 
 
+@pytest.mark.parametrize("path", ["//[", "//[::1/ws", "http://[/healthz"])
+async def test_a_target_that_is_no_url_is_not_found(node: Node, path: str) -> None:
+    fetched = await fetch(node.port, path)
+    assert (fetched.status, fetched.code) == (404, "not_found")
+
+
 async def test_a_query_does_not_matter(url: str) -> None:
     await (await open_socket(url + "?from=here")).close()
 
