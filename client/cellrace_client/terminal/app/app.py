@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
+from textual import events
 from textual.app import App
 from textual.filter import LineFilter, NoColor
 from textual.theme import Theme
+from textual.widgets import Input
 
 from cellrace.errors import CellraceError
 from cellrace.messages import RaceState
@@ -27,6 +29,7 @@ from cellrace_client.terminal.app.screens.standings import StandingsScreen
 from cellrace_client.terminal.app.screens.waiting import WaitingScreen
 from cellrace_client.terminal.app.screens.watch import WatchScreen
 from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.keyboard import latin_by_place
 from cellrace_client.terminal.refusals import closing_text
 from cellrace_client.terminal.sentences import tell_event
 
@@ -113,6 +116,13 @@ class CellraceApp(App[Outcome]):
         else:
             self.show_lobby()
         self.run_worker(self._hear_all(), name="events")
+
+    async def on_event(self, event: events.Event) -> None:
+        """A key counts by its place: nobody has to leave a Cyrillic layout, but where text is typed."""
+        if isinstance(event, events.Key) and event.character and not isinstance(self.focused, Input):
+            letter = latin_by_place(event.character)
+            event = event if letter == event.character else events.Key(letter, letter)
+        await super().on_event(event)
 
     # --- what happens
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from cellrace.notation import PILE_LETTERS
+from cellrace_client.terminal.keyboard import latin_by_place
 
 UNDO_LETTER = "u"
 COUNT_LETTER = "v"
 COUNTS = "123456789abcd"
 """How many cards a move may carry, as hexadecimal digits."""
-
-_CYRILLIC = "йцукенгшщзфывапролдячсмитьі"
-_LATIN = "qwertyuiopasdfghjklzxcvbnms"
-_BY_PLACE = str.maketrans(_CYRILLIC, _LATIN)
 
 
 def notation_letter(character: str | None) -> str | None:
@@ -21,7 +18,7 @@ def notation_letter(character: str | None) -> str | None:
     """
     if character is None or len(character) != 1:
         return None
-    letter = character.lower().translate(_BY_PLACE)
+    letter = latin_by_place(character.lower())
     return letter if letter in PILE_LETTERS or letter in (UNDO_LETTER, COUNT_LETTER) else None
 
 

@@ -1,0 +1,137 @@
+"""The full screen in Ukrainian and Russian: all of it, and with room for it at 80 columns."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from cellrace.messages import RaceState, SettingsRequest
+from cellrace_client.language import speak
+from cellrace_client.terminal.app.screens.base import DeskScreen
+from tests.client.app.conftest import House, Screen, alone
+from tests.story.solved_games import golden_game
+
+SOLVED = golden_game("freecell", 617, "safe")
+KEPT = {"Ann", "Bob", "FreeCell", "freecell", "cellrace", "PORT", "Esc", "Enter", "Tab", "Ctrl"}
+"""Names, a game's id, and what stands on keys: the only Latin words that remain."""
+CODE = re.compile(r"\b[2-9A-Z]{8}\b")
+
+
+def english_left(text: str) -> set[str]:
+    """The Latin words of a screen that should not be there; cards and moves are shorter."""
+    return set(re.findall(r"[A-Za-z]{3,}", CODE.sub("", text))) - KEPT
+
+
+def keys_without_room(screen: Screen) -> list[str]:
+    """The keys of a screen that do not fit into its line."""
+    base = screen.app.screen
+    assert isinstance(base, DeskScreen)
+    line = screen.text.splitlines()[-1]
+    keys = base.keys()
+    told = [f"{key.shown} {key.does}" for key in keys]
+    return [key for key in told if key not in line]
+
+
+async def is_translated(screen: Screen) -> None:
+    """All that stands on the screen, and all keys have room."""
+    await screen.pause()
+    assert english_left(screen.text) == set(), screen.text
+    if isinstance(screen.app.screen, DeskScreen):
+        assert keys_without_room(screen) == [], screen.text
+
+
+WORDS = {
+    "uk": {
+        "lobby": ("ви — Ann", "Що далі?", "Перегони", "відкриті"),
+        "form": ("Нові перегони", "Зворотний відлік"),
+        "waiting": ("Зайнято 3 з 3 місць", "організатор", "чекає на старт"),
+        "countdown": ("Перегони почнуться за",),
+        "play": ("роздача 617", "ходів", "вдома"),
+        "refusal": ("неможливо",),
+        "rules": ("Правила й клавіші", "Мета"),
+        "menu": ("Грати далі", "Знятися з перегонів"),
+        "standings": ("Перегони завершено", "Гравець", "Ви: гру припинено."),
+    },
+    "ru": {
+        "lobby": ("вы — Ann", "Что дальше?", "Гонки", "открыта"),
+        "form": ("Новая гонка", "Обратный отсчёт"),
+        "waiting": ("Занято 3 из 3 мест", "организатор", "ждёт старта"),
+        "countdown": ("Гонка начнётся через",),
+        "play": ("раздача 617", "ходов", "дома"),
+        "refusal": ("невозможно",),
+        "rules": ("Правила и клавиши", "Цель"),
+        "menu": ("Играть дальше", "Сняться с гонки"),
+        "standings": ("Гонка окончена", "Игрок", "Вы: игра прекращена."),
+    },
+}
+
+
+@pytest.mark.parametrize("lang", WORDS)
+async def test_the_way_into_a_race_is_told_in_one_language(house: House, lang: str) -> None:
+    """Lobby, form, waiting for the start as the host, and the countdown."""
+    speak(lang)
+    words = WORDS[lang]
+    bob, cy = await house.player("Bob", bot=True), await house.player("Cy")
+    await cy.create(SettingsRequest(variant="eight-off", seats=2))
+    screen = await house.screen()
+    await screen.shows(*words["lobby"])
+    await is_translated(screen)
+    await screen.press("n")
+    await screen.shows(*words["form"])
+    await is_translated(screen)
+    await screen.press("down", "down", "right", "enter")
+    view = await screen.until(lambda view: view.host == view.player and view.state is RaceState.OPEN)
+    await bob.join(code=view.code)
+    await cy.join(code=view.code)
+    await bob.ready(view.race)
+    await cy.ready(view.race)
+    await screen.shows(*words["waiting"])
+    await is_translated(screen)
+    await screen.press("space")
+    await screen.shows(*words["countdown"])
+    await is_translated(screen)
+
+
+@pytest.mark.parametrize("lang", WORDS)
+async def test_a_race_is_told_in_one_language(house: House, lang: str) -> None:
+    """The board, a refusal, the rules, the menu and its question, the standings."""
+    speak(lang)
+    words = WORDS[lang]
+    bob = await house.player("Bob", bot=True)
+    screen = await house.at_play(alone(seats=2), bob)
+    race = next(iter(screen.connection.races))
+    await screen.type(" ".join(SOLVED[:20]))
+    await screen.shows(*words["play"])
+    await is_translated(screen)
+    await screen.type("ah")
+    await screen.type("1h")
+    await screen.shows(*words["refusal"])
+    await is_translated(screen)
+    await screen.press("f1")
+    await screen.shows(*words["rules"])
+    await is_translated(screen)
+    await screen.press("escape", "escape")
+    await screen.shows(*words["menu"])
+    await is_translated(screen)
+    await screen.press("escape")
+    await bob.move(race, *SOLVED)
+    await screen.connection.concede(race)
+    await screen.shows(*words["standings"])
+    await is_translated(screen)
+
+
+async def test_keys_count_by_their_place_on_a_cyrillic_layout(house: House) -> None:
+    """In the lobby, in play and at a question; where text is typed letters are what they are."""
+    screen = await house.screen()
+    await screen.press("т")
+    await screen.shows("A new race")
+    await screen.press("escape", "с", "Я")
+    await screen.shows("The code of the race:", "Я")
+    await screen.press("escape", "з")
+    view = await screen.until(lambda view: view.playing)
+    assert view.settings.seats == 1
+    await screen.type("1ф")
+    await screen.until(lambda view: view.log == ("1a",))
+    await screen.type("г")
+    await screen.until(lambda view: view.log == ("1a", "u"))
