@@ -58,9 +58,9 @@ from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
 from cellrace_server.workers import end_with_parent, first_line, is_worker, stop_signals
 
-SHUTDOWN = 3.0
-"""Seconds for the clients to take leave at the end."""
-LAST_WRITES = 1.0
+SHUTDOWN = 2.5
+"""Seconds for the clients to take leave at the end; with the last writes and the store's end less than five."""
+LAST_WRITES = 0.4
 DAY = 24 * 3_600_000
 """ms."""
 

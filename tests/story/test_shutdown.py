@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import signal
 import time
 from asyncio.subprocess import DEVNULL
@@ -51,6 +53,26 @@ async def test_a_flood_of_requests_does_not_hold_it_up(house: Servers) -> None:
         for _ in range(2000):
             await ann.send("race.create")
         assert await server.terminate() == 0
+
+
+async def test_a_store_that_hangs_does_not_hold_it_up(house: Servers) -> None:
+    """Not even with a request under way, whose outcome nobody can know."""
+    server = await house.start()
+    pid = store_pid(house.data_dir)
+    assert pid is not None
+    async with table(server.url) as seats:
+        ann = await seats.player("Ann")
+        os.kill(pid, signal.SIGSTOP)
+        await ann.send("race.create")
+        assert await server.terminate() == 0
+    await eventually(lambda: store_pid(house.data_dir) is None, 5)
+
+
+async def test_a_data_directory_that_was_deleted_does_not_make_it_fail(house: Servers) -> None:
+    server = await house.start()
+    shutil.rmtree(house.data_dir)
+    assert await server.terminate() == 0
+    assert "Error" not in server.log
 
 
 async def test_the_race_goes_on_after_the_restart(house: Servers) -> None:

@@ -39,8 +39,8 @@ DURABLE = {
     "maxmemory-policy": "noeviction",
 }
 
-SHUT_DOWN = 3.0
-"""Seconds that the last server waits for the store's end."""
+SHUT_DOWN = 1.2
+"""Seconds that the last server waits for the store's end; the keeper waits longer."""
 
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
@@ -112,8 +112,9 @@ class EmbeddedStore:
             async with asyncio.timeout(SHUT_DOWN):
                 if await self._is_last():
                     await self._end_store()
-        except TimeoutError:
-            pass  # The keeper, which gets the lock next, ends a store that does not listen.
+        except OSError:
+            # A timeout, or the directory is no more: the keeper, which gets the lock next, ends a store that is left.
+            pass
         finally:
             os.close(self._attached)
             self._attached = -1
