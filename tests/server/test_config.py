@@ -56,6 +56,23 @@ def test_other_options_are_checked_as_well(word: str) -> None:
     assert CliRunner().invoke(serve, [word]).exit_code == 2
 
 
+@pytest.mark.parametrize("number", ["nan", "inf"])
+@pytest.mark.parametrize("name", ["per_second", "hello_seconds", "keep_days"])
+def test_a_number_that_is_none_or_endless_is_a_wrong_use(name: str, number: str) -> None:
+    result = CliRunner().invoke(serve, [option(name), number])
+    assert result.exit_code == 2
+    assert "not in the range" in result.output
+
+
+def test_a_key_without_a_certificate_is_a_wrong_use(tmp_path: Path) -> None:
+    """Rather than ws:// where somebody believes in wss://."""
+    key = tmp_path / "key.pem"
+    key.touch()
+    result = CliRunner().invoke(serve, ["--key", str(key)])
+    assert result.exit_code == 2
+    assert "--certificate" in result.output
+
+
 async def test_options_and_environment_variables_reach_the_players(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

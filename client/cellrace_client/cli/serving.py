@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 from msgspec import convert
@@ -21,11 +22,21 @@ from cellrace_server.workers import is_worker, serve_workers, worker_port
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
 
+class _FiniteRange(click.FloatRange):
+    """A range without `nan`, which no limit keeps out, and `inf`, which no message can tell."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return number
+
+
 def _bound_options(command: Decorated) -> Decorated:
     """One option for each of the bounds, told by the bounds themselves."""
     for field in reversed(fields(Bounds)):
         kind, meta = get_args(field.type)
-        numbers = click.IntRange if kind is int else click.FloatRange
+        numbers = click.IntRange if kind is int else _FiniteRange
         name = "--" + field.name.replace("_", "-")
         command = click.option(
             name, default=field.default, type=numbers(min=meta.ge, max=meta.le), help=meta.description
@@ -55,7 +66,7 @@ def _bound_options(command: Decorated) -> Decorated:
     type=click.Path(path_type=Path, dir_okay=False),
     help="The file of the key that signs replays; by default signing.key in the data directory, made if need be.",
 )
-@click.option("--keep-days", default=30.0, type=click.FloatRange(0.01, 3650), help="Days that an ended race is kept.")
+@click.option("--keep-days", default=30.0, type=_FiniteRange(0.01, 3650), help="Days that an ended race is kept.")
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
@@ -85,6 +96,8 @@ def serve(
 
     Each option can also be set as an environment variable, CELLRACE_PORT for --port.
     """
+    if key is not None and certificate is None:
+        raise click.UsageError("--key needs --certificate: without one, ws:// is served and nothing is encrypted.")
     configure_logs(log_level)
     config = Config(
         host=host,
