@@ -33,12 +33,17 @@ class Gallery:
 
     def reveal(self, now: int) -> None:
         """Show what may be seen by now and was not shown yet."""
-        for player, play in self._room.plays.items():
-            seen, visible = self._shown.get(player, 0), self.visible(player, now)
-            if visible > seen:
-                self._shown[player] = visible
-                if self._room.spectators:
-                    self._announcer.shown(self._room, player, visible, play.entries[seen:visible])
+        for player in self._room.plays:
+            self.reveal_of(player, now)
+
+    def reveal_of(self, player: str, now: int) -> None:
+        """Show that of one log."""
+        seen, visible = self._shown.get(player, 0), self.visible(player, now)
+        if visible > seen:
+            self._shown[player] = visible
+            if self._room.spectators:
+                entries = self._room.plays[player].entries[seen:visible]
+                self._announcer.shown(self._room, player, visible, entries)
 
     def next_reveal(self) -> int | None:
         """When spectators may see more, if some here wait for it."""

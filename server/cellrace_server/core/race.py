@@ -35,7 +35,7 @@ from cellrace_server.core.facts import (
     Stamped,
 )
 from cellrace_server.core.ghosts import GhostGame
-from cellrace_server.core.standings import Finish, rank
+from cellrace_server.core.standings import Finish, placed, rank
 
 OFFLINE_REMOVAL = 30_000
 """How long an entrant of an open race may be offline, ms."""
@@ -145,6 +145,14 @@ def someone_won(race: Race) -> bool:
 def standings(race: Race) -> tuple[Standing, ...]:
     """The standings of those who are done."""
     return rank(tuple(entrant.finish for entrant in race.entrants if entrant.finish is not None))
+
+
+def standing_of(race: Race, player: str) -> Standing | None:
+    """The standing of one of those who are done."""
+    entrant = race.entrant(player)
+    if entrant is None or entrant.finish is None:
+        return None
+    return placed(entrant.finish, tuple(e.finish for e in race.entrants if e.finish is not None))
 
 
 def final_standings(race: Race) -> tuple[Standing, ...]:

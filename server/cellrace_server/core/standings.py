@@ -51,17 +51,24 @@ def rank(finishes: tuple[Finish, ...]) -> tuple[Standing, ...]:
     ranked = sorted(finishes, key=_order)
     for better, finish in enumerate(ranked):
         places.setdefault(_order(finish), better + 1)
-    return tuple(
-        Standing(
-            player=finish.player,
-            place=places[_order(finish)],
-            status=finish.status,
-            home=finish.home,
-            moves=finish.moves,
-            undos=finish.undos,
-            time=finish.time,
-            raw=finish.raw,
-            latency=None if finish.raw is None else min(finish.latency, LATENCY_CAP),
-        )
-        for finish in ranked
+    return tuple(_standing(finish, places[_order(finish)]) for finish in ranked)
+
+
+def placed(finish: Finish, finishes: tuple[Finish, ...]) -> Standing:
+    """The standing of one among these, without ranking all: it is told at each end of a game, to hundreds."""
+    order = _order(finish)
+    return _standing(finish, 1 + sum(_order(other) < order for other in finishes))
+
+
+def _standing(finish: Finish, place: int) -> Standing:
+    return Standing(
+        player=finish.player,
+        place=place,
+        status=finish.status,
+        home=finish.home,
+        moves=finish.moves,
+        undos=finish.undos,
+        time=finish.time,
+        raw=finish.raw,
+        latency=None if finish.raw is None else min(finish.latency, LATENCY_CAP),
     )

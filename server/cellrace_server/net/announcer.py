@@ -71,7 +71,7 @@ class RoomAnnouncer:
             if entrant is not None and entrant.done is not None:
                 listener.outbox.send(moves.of(listener.codec))
         if room.spectators:
-            room.gallery.reveal(self._now())
+            room.gallery.reveal_of(player, self._now())
 
     def shown(self, room: Room, player: str, seq: int, entries: Sequence[Entry]) -> None:
         """To the spectators."""

@@ -51,7 +51,7 @@ from cellrace_server.core.facts import (
     Tally,
 )
 from cellrace_server.core.ghosts import GhostGame
-from cellrace_server.core.race import Race, standings
+from cellrace_server.core.race import Race, standing_of, standings
 from cellrace_server.play import Start
 from cellrace_server.room import Room
 from cellrace_server.store.races import Entry, Head
@@ -220,7 +220,7 @@ def fact_push(race: Race, stamped: Stamped, now: int) -> FactPush:
                 race=race.id, version=version, now=now, start_at=fact.start_at, commitment=fact.commitment
             )
         case Done():
-            standing = next((s for s in standings(race) if s.player.id == fact.player), None)
+            standing = standing_of(race, fact.player)
             return DonePush(
                 race=race.id,
                 version=version,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellrace.messages import EntrantStatus
-from cellrace_server.core.standings import LATENCY_CAP, Finish, rank
+from cellrace_server.core.standings import LATENCY_CAP, Finish, placed, rank
 from tests.server.races import player
 
 WON, CONCEDED, TIMED_OUT = EntrantStatus.WON, EntrantStatus.CONCEDED, EntrantStatus.TIMED_OUT
@@ -107,3 +107,8 @@ def test_places_do_not_depend_on_the_order_of_finishing_and_ties_keep_it(
     for place in {s.place for s in rank(tuple(order))}:
         tied = [s.player.id for s in rank(tuple(order)) if s.place == place]
         assert tied == [end.player.id for end in order if end.player.id in tied]
+
+
+@given(finishes())
+def test_the_place_of_one_is_told_as_in_the_standings_of_all(ended: tuple[Finish, ...]) -> None:
+    assert {placed(end, ended) for end in ended} == set(rank(ended))
