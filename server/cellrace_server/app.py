@@ -46,6 +46,7 @@ from cellrace_server.store.connect import connect, without_secrets
 from cellrace_server.store.embedded import EmbeddedStore
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import (
+    BannedTold,
     FactTold,
     Hearing,
     MatchedTold,
@@ -199,6 +200,8 @@ def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling
                 session = sessions.find(telling.player, telling.sid)
                 if session is not None:
                     tasks.spawn(enter_match(session, telling.race), "enter a match")
+            case BannedTold():
+                sessions.ban(telling.player)
             case SupersededTold():
                 sessions.supersede(telling.player, telling.sid)
             case FactTold() | MovesTold() | PresenceTold():

@@ -11,11 +11,10 @@ from cellrace.messages import Player, RatingChange, Standing
 from cellrace_server.core.effects import Effects, effects_of, streak_board, streak_ends_at, streak_score
 from cellrace_server.core.facts import Fact, Over
 from cellrace_server.core.race import Race
-from cellrace_server.core.ratings import is_rated, places_of, rate
+from cellrace_server.core.ratings import applied_to, is_rated, places_of
 from cellrace_server.store import Store
 from cellrace_server.store.boards import Rule
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.ratings import Applied, RatingStep
 
 ATTEMPTS = 20
 """How often ratings are worked out anew when other races of the same players end at the same time."""
@@ -35,14 +34,12 @@ async def with_ratings(store: Store, race: Race, facts: Sequence[Fact]) -> list[
 async def _rated(store: Store, race: Race, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     variant = race.settings.variant
     # Who is deleted while the race runs is rated without a name, as in all the other races by then.
-    names = (await store.acts.verdicts(race.id, [standing.player.id for standing in standings])).stand_ins
+    names = (await store.acts.verdicts(race.id)).stand_ins
     places = {names.get(player, player): place for player, place in places_of(standings).items()}
-    bots = {names.get(standing.player.id, standing.player.id): standing.player.bot for standing in standings}
+    bots = {names.get(standing.player.id, standing.player.id) for standing in standings if standing.player.bot}
     for _ in range(ATTEMPTS):
         before = await store.ratings.skills(variant, list(places))
-        after = rate(places, before)
-        steps = tuple(RatingStep(p, place, bots[p], before[p], after[p]) for p, place in places.items())
-        applied = await store.ratings.apply(variant, race.id, Applied(race.changed_at, steps))
+        applied = await store.ratings.apply(variant, race.id, applied_to(places, bots, before, race.changed_at))
         if applied is not None:
             changes = {
                 step.player: RatingChange(before=step.before.rating, after=step.after.rating) for step in applied
@@ -59,7 +56,7 @@ async def record_end(store: Store, race: Race) -> None:
 
     Everything is taken from the race's facts, so that any node can do it, and do it again. Raises StoreUnavailable.
     """
-    verdicts = await store.acts.verdicts(race.id, [entrant.player.id for entrant in race.entrants])
+    verdicts = await store.acts.verdicts(race.id)
     players = [entrant.player.id for entrant in race.entrants if entrant.player.id not in verdicts.stand_ins]
     await store.lists.end(race)
     await store.players.race_ended(players, race.id, race.created_at)
@@ -69,7 +66,7 @@ async def record_end(store: Store, race: Race) -> None:
     await store.races.compact(race.id)
     if verdicts.stand_ins:
         await store.races.stand_in(race.id, verdicts.stand_ins)
-        await store.acts.forgotten(race.id, list(verdicts.stand_ins))
+        await store.acts.forgotten(race.id)
 
 
 async def record_effects(store: Store, effects: Effects, players: frozenset[str]) -> None:

@@ -13,12 +13,11 @@ from cellrace_server.core.effects import rating_board
 from cellrace_server.core.matchmaking import BOT_AFTER, Waiting
 from cellrace_server.core.presence import NODE_SILENCE, Nodes
 from cellrace_server.core.race import Race, all_ready
-from cellrace_server.core.ratings import Skill
+from cellrace_server.core.ratings import Applied, RatingStep, Skill
 from cellrace_server.matching import LEFT_PENDING, Matching
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import MatchedTold, parse_tellings
-from cellrace_server.store.ratings import Applied, RatingStep
 from tests.server.races import ANN, BEN, CAT, player
 from tests.server.shell import FakeMember, Shell
 

@@ -146,6 +146,8 @@ def _cancelled(reason: CancelReason) -> str:
             return _("nothing happened for too long")
         case CancelReason.ALL_FORFEITED:
             return _("all have forfeited")
+        case CancelReason.VOID:
+            return _("the server's operator has ended it")
         case never:
             assert_never(never)
 

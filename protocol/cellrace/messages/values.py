@@ -71,6 +71,7 @@ class CancelReason(StrEnum):
     EMPTY = "empty"
     UNCHANGED = "unchanged"
     ALL_FORFEITED = "all_forfeited"
+    VOID = "void"
 
 
 class DelayReason(StrEnum):

@@ -8,7 +8,7 @@ same. (Plackett–Luce gives a third who is behind two tied firsts more than the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 from openskill.models import BradleyTerryFull
@@ -40,6 +40,23 @@ class Skill(Struct, frozen=True, array_like=True):
         return max(0, round(_BASE + _SCALE * (self.mu - 3 * self.sigma)))
 
 
+class RatingStep(Struct, frozen=True, array_like=True):
+    """What one race did to one player's skill, and why: the place."""
+
+    player: str
+    place: int
+    bot: bool
+    before: Skill
+    after: Skill
+
+
+class Applied(Struct, frozen=True, array_like=True):
+    """What one race did to all its players' skills; `at` is when its last game ended, ms."""
+
+    at: int
+    steps: tuple[RatingStep, ...]
+
+
 def is_rated(race: Race) -> bool:
     """Whether a race counts for ratings and records: ranked, and at least two raced."""
     return race.kind is RaceKind.RACE and race.settings.ranked and len(race.entrants) >= 2
@@ -60,3 +77,21 @@ def rate(places: Mapping[str, int], before: Mapping[str, Skill]) -> dict[str, Sk
 def places_of(standings: tuple[Standing, ...]) -> dict[str, int]:
     """The places in a race, by player, the best first."""
     return {standing.player.id: standing.place for standing in standings}
+
+
+def applied_to(places: Mapping[str, int], bots: Collection[str], before: Mapping[str, Skill], at: int) -> Applied:
+    """What a race does to skills."""
+    after = rate(places, before)
+    return Applied(at, tuple(RatingStep(p, place, p in bots, before[p], after[p]) for p, place in places.items()))
+
+
+def replayed(races: Mapping[str, Applied]) -> tuple[dict[str, Applied], dict[str, Skill]]:
+    """What races do when each is rated anew, one after the other from the beginning, and the skills after them."""
+    skills: dict[str, Skill] = {}
+    anew: dict[str, Applied] = {}
+    for race, applied in races.items():
+        places = {step.player: step.place for step in applied.steps}
+        bots = {step.player for step in applied.steps if step.bot}
+        anew[race] = applied_to(places, bots, {p: skills.get(p, Skill()) for p in places}, applied.at)
+        skills |= {step.player: step.after for step in anew[race].steps}
+    return anew, skills

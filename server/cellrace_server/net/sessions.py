@@ -59,19 +59,30 @@ class Sessions:
             before.close(CloseCode.TAKEN_OVER)
 
     async def compare(self, players: PlayerStore) -> None:
-        """Close the connections whose players have newer ones elsewhere (NODES, 12). Raises StoreUnavailable."""
+        """Close the connections whose players have newer ones elsewhere (NODES, 12), or are banned.
+
+        Raises StoreUnavailable.
+        """
         known = list(self._newest.values())
         for first in range(0, len(known), _COMPARED_AT_ONCE):
             some = known[first : first + _COMPARED_AT_ONCE]
-            sids = await players.current_sids([session.player.id for session in some])
-            for session, sid in zip(some, sids, strict=True):
-                if sid != session.sid:
+            holders = await players.holders([session.player.id for session in some])
+            for session, holder in zip(some, holders, strict=True):
+                if holder.banned:
+                    session.close(CloseCode.BANNED)
+                elif holder.sid != session.sid:
                     session.close(CloseCode.TAKEN_OVER)
 
     def find(self, player: str, sid: str) -> Session | None:
         """The connection that plays for a player, if it is this one."""
         session = self._newest.get(player)
         return session if session is not None and session.sid == sid else None
+
+    def ban(self, player: str) -> None:
+        """A player is banned: the connection that plays is closed."""
+        session = self._newest.get(player)
+        if session is not None:
+            session.close(CloseCode.BANNED)
 
     def supersede(self, player: str, sid: str) -> None:
         """A player has connected at another node: the connection `sid` is closed."""

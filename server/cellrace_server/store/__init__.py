@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from redis.asyncio import Redis
 
 from cellrace_server.counts import Counts
+from cellrace_server.store.accounts import AccountStore
 from cellrace_server.store.acts import ActStore
 from cellrace_server.store.boards import BoardStore
+from cellrace_server.store.census import Census
 from cellrace_server.store.clock import RaceClock
 from cellrace_server.store.commits import Committer
 from cellrace_server.store.daily import DailyStore
@@ -43,6 +45,8 @@ class Store:
     profiles: ProfileStore
     queue: QueueStore
     acts: ActStore
+    accounts: AccountStore
+    census: Census
     signing_keys: SigningKeyStore
     committer: Committer
     clock: RaceClock
@@ -72,6 +76,8 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None, 
         ProfileStore(link),
         QueueStore(link),
         ActStore(link),
+        AccountStore(link),
+        Census(link),
         SigningKeyStore(link),
         Committer(link, node, clock.now, counts),
         clock,

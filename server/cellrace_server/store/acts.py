@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import Struct
@@ -57,19 +57,16 @@ class ActStore:
         return frozenset(race.decode() for race in found)
 
     async def forget_later(self, race_id: str, player: str, stand_in: str) -> None:
-        """A player is deleted whose race has not ended: at its end the player is taken out of it."""
-        await self._link.command("HSET", keys.DELETED, f"{race_id}|{player}", stand_in)
+        """A player is deleted who is in a race that has not ended: at its end the player is taken out of it."""
+        await self._link.command("HSET", keys.race_deleted(race_id), player, stand_in)
 
-    async def verdicts(self, race_id: str, players: Sequence[str]) -> Verdicts:
-        """What was decided about a race and its entrants."""
-        fields = [f"{race_id}|{player}" for player in players] or [""]
+    async def verdicts(self, race_id: str) -> Verdicts:
+        """What was decided about a race and those in it."""
         void, stand_ins = await self._link.commands(
-            (("SISMEMBER", keys.VOID, race_id), ("HMGET", keys.DELETED, *fields))
+            (("SISMEMBER", keys.VOID, race_id), ("HGETALL", keys.race_deleted(race_id)))
         )
-        known = zip(players, stand_ins, strict=False)  # There is one answer where there are no players.
-        return Verdicts(bool(void), {player: name.decode() for player, name in known if name is not None})
+        return Verdicts(bool(void), {player.decode(): name.decode() for player, name in stand_ins.items()})
 
-    async def forgotten(self, race_id: str, players: Sequence[str]) -> None:
-        """Deleted players are taken out of a race that has ended."""
-        if players:
-            await self._link.command("HDEL", keys.DELETED, *(f"{race_id}|{player}" for player in players))
+    async def forgotten(self, race_id: str) -> None:
+        """The deleted players are taken out of a race."""
+        await self._link.command("DEL", keys.race_deleted(race_id))

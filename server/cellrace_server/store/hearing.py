@@ -59,6 +59,12 @@ class SupersededTold(Struct, frozen=True):
     sid: str
 
 
+class BannedTold(Struct, frozen=True):
+    """A player has been banned, or deleted."""
+
+    player: str
+
+
 class MatchedTold(Struct, frozen=True):
     """A player who waits by the connection `sid` has a rival, and this race."""
 
@@ -67,7 +73,7 @@ class MatchedTold(Struct, frozen=True):
     sid: str
 
 
-Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold | MatchedTold
+Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold | BannedTold | MatchedTold
 
 
 class Hearing:
@@ -160,6 +166,8 @@ def _telling(parts: list[bytes]) -> Telling | None:
             return PresenceTold(subject, parts[2].decode(), parse_presence(parts[3]))
         case b"matched":
             return MatchedTold(subject, parts[2].decode(), parts[3].decode())
+        case b"banned":
+            return BannedTold(subject)
         case b"superseded":
             return SupersededTold(subject, parts[2].decode())
         case _:

@@ -18,8 +18,6 @@ ACTS = "acts"
 """List: what operators have done, the last first."""
 VOID = "races:void"
 """Set: races that an operator has made count for nothing."""
-DELETED = "players:deleted"
-"""Hash: "race|player" of a deleted player whose race has not ended -> who stands in for the player in it."""
 UP_SINCE = "nodes:up_since"
 """String: since when, without a break, there has been a node."""
 
@@ -52,6 +50,11 @@ def replays(race_id: str) -> str:
 def tallies(race_id: str) -> str:
     """Hash: how far each game of a race has come."""
     return race(race_id) + ":tallies"
+
+
+def race_deleted(race_id: str) -> str:
+    """Hash: player who was deleted before the race had ended -> who stands in for the player in it."""
+    return race(race_id) + ":deleted"
 
 
 def code(text: str) -> str:

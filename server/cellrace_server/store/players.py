@@ -41,6 +41,13 @@ class Credentials(Struct, frozen=True):
         return f"Credentials({self.id}, …)"
 
 
+class Holder(Struct, frozen=True):
+    """Which connection plays for a player, and whether the player is banned."""
+
+    sid: str
+    banned: bool
+
+
 def new_credentials() -> Credentials:
     """Those of a player to be."""
     player_id = new_id()
@@ -131,10 +138,11 @@ class PlayerStore:
         epoch, random = await self._link.command("HMGET", keys.player(player_id), "epoch", "random")
         return _sid(epoch, random)
 
-    async def current_sids(self, player_ids: Sequence[str]) -> list[str]:
-        """The sids of several players' newest connections."""
-        answers = await self._link.commands([("HMGET", keys.player(p), "epoch", "random") for p in player_ids])
-        return [_sid(epoch, random) for epoch, random in answers]
+    async def holders(self, player_ids: Sequence[str]) -> list[Holder]:
+        """The sids of several players' newest connections, and whether the players are banned."""
+        fields = ("epoch", "random", "banned")
+        answers = await self._link.commands([("HMGET", keys.player(p), *fields) for p in player_ids])
+        return [Holder(_sid(epoch, random), banned is not None) for epoch, random, banned in answers]
 
     async def races(self, player_id: str) -> tuple[str, ...]:
         """The races of a player that are not over, newest first."""

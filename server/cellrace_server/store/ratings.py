@@ -8,27 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from cellrace_server.core.effects import rating_board
-from cellrace_server.core.ratings import Skill
+from cellrace_server.core.ratings import Applied, RatingStep, Skill
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Argument, Link
-
-
-class RatingStep(Struct, frozen=True, array_like=True):
-    """What one race did to one player's skill, and why: the place."""
-
-    player: str
-    place: int
-    bot: bool
-    before: Skill
-    after: Skill
-
-
-class Applied(Struct, frozen=True, array_like=True):
-    """What one race did to all its players' skills; `at` is when its last game ended, ms."""
-
-    at: int
-    steps: tuple[RatingStep, ...]
 
 
 class RatingNow(Struct, frozen=True):

@@ -12,7 +12,7 @@ from cellrace_server.core.names import parse_name
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import SupersededTold
-from cellrace_server.store.players import ORPHANED_NAME, RECENT_RACES, Credentials, new_credentials, new_id
+from cellrace_server.store.players import ORPHANED_NAME, RECENT_RACES, Credentials, Holder, new_credentials, new_id
 from tests.server.shell import Shell
 from tests.server.store.listening import listening
 from tests.waiting import eventually
@@ -170,7 +170,8 @@ class TestConnections:
         epochs = [int(sid.partition(".")[0]) for sid in sids]
         assert epochs == sorted(set(epochs))
         assert await here.store.players.current_sid(ann.id) == sids[-1]
-        assert await here.store.players.current_sids([ann.id, "nobody"]) == [sids[-1], ""]
+        holders = [Holder(sids[-1], False), Holder("", False)]
+        assert await here.store.players.holders([ann.id, "nobody"]) == holders
 
     async def test_a_hello_sent_again_by_redis_py_ends_with_one_current_connection(self, here: Shell) -> None:
         ann, _ = await registered(here, "Ann")

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from cellrace_server.core.effects import rating_board
-from cellrace_server.core.ratings import Skill, rate
+from cellrace_server.core.ratings import Applied, RatingStep, Skill, rate
 from cellrace_server.store.boards import BoardStore
 from cellrace_server.store.library import Link
-from cellrace_server.store.ratings import Applied, RatingNow, RatingStep, RatingStore
+from cellrace_server.store.ratings import RatingNow, RatingStore
 
 GAME = "freecell"
 

@@ -15,6 +15,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:replays       hash    player -> the packed log of a finished game
   race:{ID}:secret        hash    deal, salt
   race:{ID}:hosts         set     the nodes that host somebody of the race
+  race:{ID}:deleted       hash    player who was deleted before the race had ended -> who stands in for the player
   due                     zset    race -> when to look at it, ms; early, never late
   player:{ID}             hash    the player's record; epoch, random, node name the connection that plays
   player:{ID}:deals:GAME  hash    number of a deal that the player has had -> the draw that reserved it
