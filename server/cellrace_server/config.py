@@ -32,9 +32,9 @@ class Bounds(Struct, frozen=True, kw_only=True):
     merge_bytes: Annotated[
         int, Meta(ge=0, description="With so much unread, news to a client are merged instead of queued.")
     ] = 64 * 1024
-    evict_bytes: Annotated[int, Meta(ge=1, description="With so much unread, a client is let go with 4000.")] = (
-        256 * 1024
-    )
+    evict_bytes: Annotated[
+        int, Meta(ge=1, description="With so much unread beside the largest message, a client is let go with 4000.")
+    ] = 256 * 1024
     evict_seconds: Annotated[
         float, Meta(ge=0.1, description="After so long with more unread than may be queued: let go with 4000.")
     ] = 5.0

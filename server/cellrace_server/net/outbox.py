@@ -42,6 +42,8 @@ class Outbox:
         self._evict = evict
         # Merged news wait here, one for each thing that news can be about: as many as there are entrants in the races.
         self._merged: dict[NewsKey, bytes] = {}
+        # Alone it says nothing of how a client reads: a large answer would let go whoever asked for it.
+        self._largest = 0
         self._slow_since: float | None = None
         self._look: asyncio.TimerHandle | None = None
         self._closed = False
@@ -81,9 +83,12 @@ class Outbox:
     def _write(self, frame: bytes) -> None:
         if self._connection.state is not State.OPEN:
             return  # The close frame is out; nothing may follow it.
+        if not self._transport.get_write_buffer_size():
+            self._largest = 0
         self._transport.write(frame)
+        self._largest = max(self._largest, len(frame))
         size = self._transport.get_write_buffer_size()
-        if size > self._bounds.evict_bytes:
+        if size - self._largest > self._bounds.evict_bytes:
             self._let_go()
         elif size > self._bounds.merge_bytes:
             self._watch()

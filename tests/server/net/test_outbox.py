@@ -142,10 +142,29 @@ def test_facts_are_never_merged_and_come_after_the_news_before_them(line: Line) 
 
 
 def test_a_client_with_too_much_unread_is_let_go_at_once(line: Line) -> None:
-    for _ in range(10):
+    for _ in range(11):
         line.outbox.send(b"x" * 100)
     assert not line.let_go
     line.outbox.send(b"x")
+    assert line.let_go == 1
+
+
+def test_a_large_answer_alone_lets_nobody_go(line: Line) -> None:
+    """Nor what follows while it is read; who does not read it is let go as always."""
+    line.outbox.send(b"x" * 5000)
+    line.outbox.send(b"y" * 1000)
+    assert not line.let_go
+    line.transport.read()
+    line.outbox.send(b"x" * 5000)
+    line.outbox.send(b"y" * 1001)
+    assert line.let_go == 1
+
+
+def test_a_large_answer_that_was_read_counts_no_more(line: Line) -> None:
+    line.outbox.send(b"x" * 5000)
+    line.transport.read()
+    for _ in range(12):
+        line.outbox.send(b"x" * 100)
     assert line.let_go == 1
 
 
@@ -167,6 +186,7 @@ def test_a_client_that_catches_up_in_time_gets_its_patience_back(line: Line) -> 
 
 
 def test_nothing_is_written_after_the_client_was_let_go(line: Line) -> None:
+    line.outbox.send(b"x" * 1001)
     line.outbox.send(b"x" * 1001)
     written = list(line.transport.unread)
     line.outbox.send(b"fact")
