@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
+import click
 import pytest
 
 from cellrace.errors import (
@@ -24,6 +25,7 @@ from cellrace.messages import CloseCode, CountdownPush, DonePush, EntrantStatus,
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import VARIANTS, Variant
 from cellrace_client import language
+from cellrace_client.cli import main
 from cellrace_client.errors import Closed, Unanswered, Unreachable
 from cellrace_client.events import Dropped, Happened
 from cellrace_client.hearing import hear
@@ -137,6 +139,16 @@ def test_lists_end_with_and() -> None:
     for lang, told in (("uk", "a, b і c"), ("ru", "a, b и c"), ("en", "a, b and c")):
         speak(lang)
         assert listed(["a", "b", "c"]) == told
+
+
+def test_every_command_that_talks_to_people_can_be_told_the_language() -> None:
+    """All but the server."""
+    silent = []
+    for name in main.list_commands(click.Context(main)):
+        command = main.get_command(click.Context(main), name)
+        if command is not None and not any("--lang" in param.opts for param in command.params):
+            silent.append(name)
+    assert silent == ["serve"]
 
 
 # --- rules

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cellrace.messages import RaceState, SettingsRequest
+from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.language import speak
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from tests.client.app.conftest import House, Screen, alone
@@ -45,8 +45,9 @@ WORDS = {
     "uk": {
         "lobby": ("ви — Ann", "Що далі?", "Перегони", "відкриті"),
         "form": ("Нові перегони", "Зворотний відлік"),
-        "waiting": ("Зайнято 3 з 3 місць", "організатор", "чекає на старт"),
+        "waiting": ("Зайнято 3 з 4 місць", "організатор", "чекає на старт"),
         "countdown": ("Перегони почнуться за",),
+        "watching": ("Перегляд: FreeCell", "Ходи видно із запізненням"),
         "play": ("роздача 617", "ходів", "вдома"),
         "refusal": ("неможливо",),
         "rules": ("Правила й клавіші", "Мета"),
@@ -56,8 +57,9 @@ WORDS = {
     "ru": {
         "lobby": ("вы — Ann", "Что дальше?", "Гонки", "открыта"),
         "form": ("Новая гонка", "Обратный отсчёт"),
-        "waiting": ("Занято 3 из 3 мест", "организатор", "ждёт старта"),
+        "waiting": ("Занято 3 из 4 мест", "организатор", "ждёт старта"),
         "countdown": ("Гонка начнётся через",),
+        "watching": ("Просмотр: FreeCell", "Ходы видны с опозданием"),
         "play": ("раздача 617", "ходов", "дома"),
         "refusal": ("невозможно",),
         "rules": ("Правила и клавиши", "Цель"),
@@ -80,16 +82,37 @@ async def test_the_way_into_a_race_is_told_in_one_language(house: House, lang: s
     await screen.press("n")
     await screen.shows(*words["form"])
     await is_translated(screen)
-    await screen.press("down", "down", "right", "enter")
+    await screen.press("down", "down", "right", "right", "enter")
     view = await screen.until(lambda view: view.host == view.player and view.state is RaceState.OPEN)
     await bob.join(code=view.code)
     await cy.join(code=view.code)
     await bob.ready(view.race)
-    await cy.ready(view.race)
     await screen.shows(*words["waiting"])
     await is_translated(screen)
     await screen.press("space")
+    await screen.until(lambda view: sum(one.status is EntrantStatus.READY for one in view.entrants) == 2)
+    await is_translated(screen)
+    await cy.ready(view.race)
     await screen.shows(*words["countdown"])
+    await is_translated(screen)
+
+
+@pytest.mark.parametrize("lang", WORDS)
+async def test_boards_are_watched_in_one_language(house: House, lang: str) -> None:
+    """Late and live, while the race runs and after it."""
+    speak(lang)
+    bob = await house.player("Bob", bot=True)
+    race = (await bob.create(alone(seats=1, spectate="delayed"))).race
+    screen = await house.screen()
+    await screen.connection.watch(race)
+    await screen.go(race)
+    await screen.shows(*WORDS[lang]["watching"])
+    await is_translated(screen)
+    await bob.ready(race)
+    await screen.until(lambda view: view.state is RaceState.RUNNING)
+    await is_translated(screen)
+    await bob.concede(race)
+    await screen.until(lambda view: view.ended)
     await is_translated(screen)
 
 

@@ -144,7 +144,8 @@ class WatchScreen(RaceScreen):
     def on_mount(self) -> None:
         """Fills the screen."""
         if (view := self.view) is not None:
-            self.say(self.opening_words(view))
+            # Nothing can be said before the screen is there.
+            self.call_after_refresh(self.say, self.opening_words(view))
 
     def action_page(self, by: int) -> None:
         """Shows other boards."""
