@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest_asyncio
 from textual.pilot import Pilot
 
 from cellrace.messages import SettingsRequest
+from cellrace.notation import FIRST_CELL, HOME
 from cellrace_client.connection import Connection, connect
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.app import CellraceApp, Outcome
+from cellrace_client.terminal.app.board_layout import lay_out
 from cellrace_client.terminal.app.desk import Taste
+from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_server.app import running
 from cellrace_server.config import Bounds, Config
 from tests.client.app.screen_text import check_screen, screen_text
@@ -38,8 +41,42 @@ class Screen:
 
     async def press(self, *keys: str) -> None:
         """Presses keys, and waits until they are dealt with."""
-        await self.pilot.press(*keys)
-        await self.pilot.pause()
+        with self._inside():
+            await self.pilot.press(*keys)
+            await self.pilot.pause()
+
+    def _inside(self) -> AbstractContextManager[None]:
+        # The pilot draws by itself, and what is drawn looks for its app.
+        return self.app._context()  # noqa: SLF001 - no public way leads there
+
+    async def pause(self) -> None:
+        """Waits until what was asked for is dealt with."""
+        with self._inside():
+            await self.pilot.pause()
+
+    async def click(self, pile: int, depth: int = 0, times: int = 1) -> None:
+        """Clicks on a pile of one's own board."""
+        x, y = self.place(pile, depth)
+        with self._inside():
+            await self.pilot.click("#board", offset=(x, y), times=times)
+            await self.pilot.pause()
+
+    async def drag(self, source: tuple[int, int], pile: int) -> None:
+        """Drags from a card, named by its column and depth, to a pile."""
+        with self._inside():
+            await self.pilot.mouse_down("#board", offset=self.place(*source))
+            await self.pilot.mouse_up("#board", offset=self.place(pile, 0))
+            await self.pilot.pause()
+
+    def place(self, pile: int, depth: int) -> tuple[int, int]:
+        """Where a card is on the board."""
+        screen = self.app.screen
+        assert isinstance(screen, BoardScreen)
+        board, size = screen.board, screen.board_view.size
+        layout = lay_out(board, size.width, size.height)
+        if pile < FIRST_CELL:
+            return layout.columns[pile] + 1, layout.columns_y + layout.stacks[pile].line_of(depth)
+        return (layout.homes[0] if pile == HOME else layout.cells[pile - FIRST_CELL]) + 1, 1
 
     async def type(self, moves: str) -> None:
         """Types moves in the notation."""
@@ -63,14 +100,24 @@ class Screen:
         except AssertionError:
             raise AssertionError(f"{word!r} is still on this screen:\n{self.text}") from None
 
+    async def go(self, race: str) -> None:
+        """Goes to a race."""
+        self.app.call_later(self.app.show_race, race)
+        await self.pause()
+
+    async def look(self) -> None:
+        """Draws everything anew, for a clock that a test has set."""
+        self.app.call_later(self.app.screen.look)  # type: ignore[attr-defined] # a screen of ours
+        await self.pause()
+
     async def is_as(self, name: str) -> None:
         """Compares with the golden screen of a name, once what is still to be drawn is drawn."""
-        await self.pilot.pause()
+        await self.pause()
         check_screen(self.app, name)
 
     async def until(self, holds: Callable[[RaceView], bool], race: str | None = None) -> RaceView:
         """Waits until something holds of the race, in what the client knows."""
-        return await self.connection.view_where(race or next(reversed(self.connection.races)), holds)
+        return await self.connection.view_where(race or list(self.connection.races)[-1], holds)
 
 
 @dataclass
@@ -109,8 +156,9 @@ class House:
         app = CellraceApp(connection, race=race, taste=taste or Taste(steps=False), now=now)
         self.stack.push_async_callback(app.desk.close)
         pilot = await self.stack.enter_async_context(shown(app, size))
-        await pilot.pause()
-        return Screen(app, pilot, connection)
+        screen = Screen(app, pilot, connection)
+        await screen.pause()
+        return screen
 
     async def at_play(
         self, settings: SettingsRequest, *rivals: Connection, size: tuple[int, int] = (80, 24), name: str = "Ann"
@@ -134,7 +182,7 @@ class House:
 async def shown(app: CellraceApp, size: tuple[int, int]) -> AsyncIterator[Pilot[Outcome]]:
     """An app at a screen of a given size; what goes wrong in it is raised at the end.
 
-    It lives in a task of its own: Textual's context must be left where it was entered, and a fixture's end is elsewhere.
+    It lives in a task of its own: Textual's context is left where it was entered, a fixture's end elsewhere.
     """
     ready: asyncio.Future[Pilot[Outcome]] = asyncio.get_running_loop().create_future()
     enough = asyncio.Event()

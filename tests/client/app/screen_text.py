@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from textual._compositor import LayoutUpdate
 from textual.app import App
 
 SCREENS = Path(__file__).parents[2] / "golden" / "screens"
+_RECEIPTS = re.compile(r" *\d+\.\d{3} s − \d+ ms")
 _TIMES = re.compile(r" *\d+\.\d{3} s")
 _CODES = re.compile(r"(code )[2-9A-Z]{8}")
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
@@ -17,11 +19,15 @@ _PORT = re.compile(r"127\.0\.0\.1:\d+")
 
 def screen_text(app: App[Any]) -> str:
     """What stands on the screen, line by line, without what differs from run to run."""
-    # The compositor is private to Textual; no public way tells the screen as text.
-    compositor = app.screen._compositor  # noqa: SLF001
+    # What follows is private to Textual; no public way tells the screen as text.
+    with app._context():  # noqa: SLF001
+        behind = app._background_screens  # noqa: SLF001
+        drawn = app.screen._compositor.render_update(full=True, screen_stack=behind)  # noqa: SLF001
+    assert isinstance(drawn, LayoutUpdate)
     lines = []
-    for strip in compositor.render_strips():
+    for strip in drawn.strips:
         text = "".join(segment.text for segment in strip)
+        text = _RECEIPTS.sub(lambda found: "#.### s − # ms".rjust(len(found[0])), text)
         text = _TIMES.sub(lambda found: "#.### s".rjust(len(found[0])), text)
         text = _CODES.sub(lambda found: f"{found[1]}CODECODE", text)
         text = _PORT.sub(lambda found: "127.0.0.1:PORT".ljust(len(found[0])), text)

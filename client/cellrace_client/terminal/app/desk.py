@@ -47,7 +47,7 @@ class Guide(Protocol):
     def leave_race(self, race: str) -> None:
         """Leaves a race for good, and goes to the lobby."""
 
-    def say(self, sentence: str) -> None:
+    def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence on the screen that is shown."""
 
     def leave(self) -> None:

@@ -11,6 +11,9 @@ from cellrace_client.language import _
 from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_title
 
+_START = 36
+_NAMES = 24
+
 
 def strength_text(strength: int) -> str:
     """A bot's strength in words."""
@@ -24,7 +27,7 @@ def strength_text(strength: int) -> str:
 
 
 def race_line(race: Summary, width: int) -> str:
-    """A race in one line: the game, who is there, the seats taken, where it stands."""
+    """A race: the game, the seats taken, where it stands and who is there; in two lines where one is too short."""
     names = ", ".join(entrant.player.name for entrant in race.entrants if entrant.status is not EntrantStatus.FORFEITED)
     seats = f"{len(race.entrants)}/{race.seats}"
     state = {
@@ -32,8 +35,9 @@ def race_line(race: Summary, width: int) -> str:
         RaceState.COUNTDOWN: _("starting"),
         RaceState.RUNNING: _("running"),
     }.get(race.state, str(race.state))
-    game = fitted(game_title(race.variant), 16)
-    return f"{game} {fitted(names, width - 34)} {seats:>6} {fitted(state, 9)}"
+    start = f"{fitted(game_title(race.variant), 17)} {seats:>7} {fitted(state, 9)}"
+    room = width - _START
+    return f"{start} {fitted(names, room)}" if room >= _NAMES else f"{start}\n  {fitted(names, width - 2)}"
 
 
 def fill(options: OptionList, lines: list[tuple[str, Content]]) -> None:

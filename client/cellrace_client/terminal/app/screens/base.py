@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from cellrace.errors import CellraceError
 from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.events import Event, Happened, Lost, Synced
+from cellrace_client.events import Dropped, Event, Happened, Lost, Synced
 from cellrace_client.language import n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, sentence_of
@@ -45,7 +45,7 @@ class DeskScreen(Screen[None]):
     @property
     def is_here(self) -> bool:
         """Whether the screen is there to show anything: neither still to be filled nor gone already."""
-        return self.is_mounted and self in self.app.screen_stack
+        return self.is_mounted and bool(self.query(KeyLine))
 
     def middle(self) -> Iterable[Widget]:
         """What this screen is for."""
@@ -76,7 +76,7 @@ class DeskScreen(Screen[None]):
         if trouble is not None:
             waiting = self.moves_waiting()
             kept = n_("{count} move is kept.", "{count} moves are kept.", waiting).format(count=waiting)
-            left = f"{trouble} {kept}" if waiting else trouble
+            left, right = f"{trouble} {kept}" if waiting else trouble, ""
         self.query_one(HeadLine).put(left, right, trouble=trouble is not None)
 
     def look_at_middle(self) -> None:
@@ -93,13 +93,16 @@ class DeskScreen(Screen[None]):
 
     def hear(self, event: Event) -> None:
         """Hears what has happened, and says it."""
-        for sentence in tell_event(event, self.desk.now()):
-            self.say(sentence)
+        if not isinstance(event, Dropped):
+            # A drop stands on top for as long as it lasts.
+            for sentence in tell_event(event, self.desk.now()):
+                self.say(sentence)
         self.look()
 
     def ask(self, work: Awaitable[object]) -> None:
         """Asks the server; a refusal is told, and the end of the connection where its events are read."""
-        self.run_worker(self._asked(work), name="request")
+        # The app's and not this screen's: what is asked goes on when another screen has come.
+        self.app.run_worker(self._asked(work), name="request")
 
     async def _asked(self, work: Awaitable[object]) -> None:
         try:
@@ -107,7 +110,7 @@ class DeskScreen(Screen[None]):
         except (Closed, Unreachable):
             return
         except CellraceError as refused:
-            self.say(sentence_of(refused), refusal=True)
+            self.desk.guide.say(sentence_of(refused), refusal=True)
         self.look()
 
     def on_mount(self) -> None:

@@ -42,6 +42,7 @@ class BoardScreen(RaceScreen):
         self.hand = Hand()
         self.hint: tuple[Held, int] | None = None
         self._own: OwnGame | None = None
+        self._answered = False
 
     @property
     def own(self) -> OwnGame:
@@ -84,6 +85,11 @@ class BoardScreen(RaceScreen):
         if self.is_here and not self.board_view.stepping:
             self.show_board()
 
+    def answer(self, sentence: str, *, refusal: bool = False) -> None:
+        """Says a sentence about what was just done, until the next move."""
+        self._answered = True
+        super().say(sentence, refusal=refusal)
+
     # --- what hands do
 
     async def _on_key(self, event: events.Key) -> None:
@@ -98,7 +104,7 @@ class BoardScreen(RaceScreen):
                 self._play(move, instead=instead, may_grow=may_grow and self.hand.may_grow)
             case Refuse(sentence):
                 self.show_board()
-                super().say(sentence, refusal=True)
+                self.answer(sentence, refusal=True)
             case None:
                 self.show_board()
 
@@ -108,12 +114,17 @@ class BoardScreen(RaceScreen):
             step = self.own.play(move, instead=instead, may_grow=may_grow)
         except IllegalMove as illegal:
             self.show_board()
-            super().say(sentence_of(illegal), refusal=True)
+            self.answer(sentence_of(illegal), refusal=True)
             return
         self.hint = None
         steps = self.desk.taste.steps and not instead
         self.show_board(boards_between(before, step) if steps else ())
-        super().say(_("Taken back.") if move == UNDO else "")
+        if move == UNDO:
+            self.answer(_("Taken back."))
+        elif self._answered:
+            # What was said of the last move is over; what was said of others stays.
+            self._answered = False
+            super().say("")
         self.look_after_move()
 
     def look_after_move(self) -> None:

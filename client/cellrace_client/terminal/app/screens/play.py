@@ -154,9 +154,9 @@ class PlayScreen(BoardScreen):
         if view is None or not self.playing:
             return
         if view.settings.ranked:
-            self.say(_("There are no hints in a ranked race."), refusal=True)
+            self.answer(_("There are no hints in a ranked race."), refusal=True)
             return
-        self.say(_("Thinking …"))
+        self.answer(_("Thinking …"))
         self.run_worker(self._find_hint(), group="hint", exclusive=True)
 
     async def _find_hint(self) -> None:
@@ -164,7 +164,8 @@ class PlayScreen(BoardScreen):
         hint = await hint_for(self.desk.thinker, game)
         if self.board == game.board:
             self.hint = hint.marks
-            self.say(hint.sentence)
+            self.show_board()
+            self.answer(hint.sentence)
 
     def action_watch(self) -> None:
         """Looks at the others' boards, once one's own game has ended."""

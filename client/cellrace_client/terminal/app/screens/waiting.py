@@ -12,7 +12,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Digits, Static
 
-from cellrace.messages import Entrant, EntrantStatus, RaceState
+from cellrace.messages import CountdownPush, Entrant, EntrantStatus, RaceState
+from cellrace_client.events import Event, Happened
 from cellrace_client.language import _, n_, p_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import fitted, name_of
@@ -45,6 +46,13 @@ class WaitingScreen(RaceScreen):
     def __init__(self, desk: Desk, race: str) -> None:
         super().__init__(desk, race)
         self._counting: Timer | None = None
+
+    def hear(self, event: Event) -> None:
+        """The countdown is seen, and need not be said too."""
+        if isinstance(event, Happened) and isinstance(event.push, CountdownPush):
+            self.look()
+        else:
+            super().hear(event)
 
     def middle(self) -> Iterable[Widget]:
         """What is raced, who is there, and the countdown."""
