@@ -225,7 +225,7 @@ class TestGuesses:
         refused = await (await seats.stranger()).refused("hello", token="wrong")
         assert refused["code"] == "rate_limited"
         assert refused["retry_after"] > 0
-        await ann.ask("ping")
+        await seats.back(ann)
 
     async def test_wrong_codes(self, seats: Table) -> None:
         ann = await seats.player("Ann")
