@@ -37,14 +37,19 @@ class AccountStore:
         await self._tell_banned(player_id)
 
     async def _tell_banned(self, player_id: str) -> None:
-        node: bytes | None = await self._link.command("HGET", keys.player(player_id), "node")
+        node = await self.node(player_id)
         if node is not None:
             # Lost, it is found by the node within seconds: it compares its connections with the store.
-            await self._link.command("PUBLISH", keys.channel(node.decode()), msgpack.packb([[player_id, "banned"]]))
+            await self._link.command("PUBLISH", keys.channel(node), msgpack.packb([[player_id, "banned"]]))
 
     async def unban(self, player_id: str) -> None:
         """Let a player in again."""
         await self._link.command("HDEL", keys.player(player_id), "banned")
+
+    async def node(self, player_id: str) -> str | None:
+        """The node that a player connected to last."""
+        node: bytes | None = await self._link.command("HGET", keys.player(player_id), "node")
+        return None if node is None else node.decode()
 
     async def banned_at(self, player_id: str) -> int | None:
         """Since when a player is banned, ms; None for who is not."""

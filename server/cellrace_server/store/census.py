@@ -12,6 +12,7 @@ from msgspec import Struct
 from cellrace_server.core.effects import RowInfo
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.packing import unpack_race
 from cellrace_server.store.records import pairs
 
 _AT_ONCE = 1_000
@@ -86,6 +87,21 @@ class Census:
         for member, number in {**among_people, **listed}.items():
             order, _, player = member.partition(b":")
             found[player.decode()] = FullRow(number, int(order), RowInfo(), True, False)
+        return found
+
+    async def mentioning(self, player: str) -> list[str]:
+        """The races on record in which a player's id stands, as entrant, as somebody who has left, or as a ghost."""
+        wanted, found = player.encode(), []
+        for race_id in await self.races():
+            answer: Answer = await self._link.call("race_head", [keys.race(race_id)])
+            if not answer:
+                continue
+            creation, records, _, _, packed = answer
+            if packed:
+                before = unpack_race(packed)
+                creation, records = before.creation, [*before.records, *records]
+            if wanted in creation or any(wanted in record for record in records):
+                found.append(race_id)
         return found
 
     async def finished(self) -> list[tuple[str, str]]:

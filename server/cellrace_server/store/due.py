@@ -34,6 +34,11 @@ class DueStore:
         """Never look at a race again: it has ended, with all its effects."""
         await self._link.command("ZREM", keys.DUE, race_id)
 
+    async def score(self, race_id: str) -> int | None:
+        """When a race is looked at next; None for one that never is."""
+        score: bytes | float | None = await self._link.command("ZSCORE", keys.DUE, race_id)
+        return None if score is None else int(float(score))
+
     async def size(self) -> int:
         """How many races have something to come."""
         count: int = await self._link.command("ZCARD", keys.DUE)

@@ -32,6 +32,10 @@ class ProfileStore:
         words = (finished.variant, finished.race, int(finished.won), time)
         return bool(await self._link.call("player_unfinished", [keys.player(finished.player)], *words))
 
+    async def recount(self, player: str, variant: str) -> None:
+        """Count a player's record from all the games once more."""
+        await self._link.call("player_recount", [keys.player(player)], variant)
+
     async def finished(self, player: str, variant: str) -> tuple[Finished, ...]:
         """All games that a player has finished, in the order of finishing."""
         key = keys.player_finished(player, variant)

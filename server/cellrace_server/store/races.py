@@ -79,6 +79,8 @@ class Head(Struct, frozen=True):
     race: Race
     presence: Mapping[str, Presence]
     tallies: Mapping[str, Tally]
+    packed: bool = False
+    """Whether it has ended and all that follows from that is done."""
 
 
 class Guard(Struct, frozen=True):
@@ -123,13 +125,14 @@ class RaceStore:
         answer: Answer = await self._link.call("race_head", [keys.race(race_id)])
         if not answer:
             return None
-        _, _, presence, tallies, _ = answer
+        _, _, presence, tallies, packed = answer
         race, _ = read_history(answer)
         return Head(
             race,
             {player.decode(): parse_presence(value) for player, value in pairs(presence)},
             {player.decode(): Tally(*map(int, value.split(b":"))) for player, value in pairs(tallies)}
             | {entrant.player.id: entrant.done.tally for entrant in race.entrants if entrant.done is not None},
+            bool(packed),
         )
 
     async def finished_log(self, race: Race, player: str) -> tuple[Entry, ...]:
@@ -233,6 +236,11 @@ class RaceStore:
     async def unhost(self, race_id: str, *nodes: str) -> None:
         """This node, or others that are dead, hear no more of a race."""
         await self._link.call("race_unhost", [keys.race(race_id)], *(nodes or (self.node,)))
+
+    async def hosts(self, race_id: str) -> tuple[str, ...]:
+        """The nodes that hear of a race."""
+        found: Answer = await self._link.command("SMEMBERS", keys.race(race_id) + ":hosts")
+        return tuple(sorted(node.decode() for node in found))
 
     async def compact(self, race_id: str) -> None:
         """Pack an ended race, its logs as replays, and let all of it expire. Raises StoreUnavailable."""

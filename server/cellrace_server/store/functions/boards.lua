@@ -24,6 +24,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   rating_rebuild     board     see below                                            1, or 0 when a race was applied meanwhile
   player_finished    player    game, race, won, at, time or ""                      1 when it is new
   player_unfinished  player    game, race, won, time or ""                          1 when it was there
+  player_recount     player    game                                                 1
   daily_claim        daily     player, race, start_at                               {"1" when new, the attempt}
   daily_made         daily     player, race, start_at                               1
 ]]
@@ -196,6 +197,11 @@ local function player_unfinished(keys, args)
   return there
 end
 
+local function player_recount(keys, args)
+  count_anew(keys[1], args[1])
+  return 1
+end
+
 local function daily_claim(keys, args)
   local attempts = keys[1] .. ':attempts'
   local new = redis.call('HSETNX', attempts, args[1], args[2] .. ':' .. args[3] .. ':0')
@@ -216,5 +222,6 @@ redis.register_function('rating_rebuild_@VERSION@', rating_rebuild)
 redis.register_function('player_unfinished_@VERSION@', player_unfinished)
 redis.register_function('rating_apply_@VERSION@', rating_apply)
 redis.register_function('player_finished_@VERSION@', player_finished)
+redis.register_function('player_recount_@VERSION@', player_recount)
 redis.register_function('daily_claim_@VERSION@', daily_claim)
 redis.register_function('daily_made_@VERSION@', daily_made)
