@@ -1,0 +1,17 @@
+"""Three nodes and their store are killed and paused under play, and nothing that was answered is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.run import Chaos, Plot
+
+
+@pytest.mark.timeout(180)
+async def test_kills_and_pauses_lose_nothing(tmp_path: Path) -> None:
+    """The short form of `python -m tests.chaos`: 20 nodes and 20 stores are killed under solved games."""
+    outcome = await Chaos(tmp_path, Plot(seed=1, pause=0.4)).run()
+    assert not outcome.violations, "\n".join([outcome.figures, *outcome.violations[:10]])
+    assert outcome.moves > 1_000, outcome.figures
