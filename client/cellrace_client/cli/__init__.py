@@ -29,10 +29,12 @@ _COMMANDS: dict[str, _Command] = {
     "check": _Command("cellrace_client.cli.checking", "check", "Play moves, or say which is illegal and why."),
     "demo": _Command("cellrace_client.cli.racing", "demo", "Race a bot on this machine, or watch two."),
     "play": _Command("cellrace_client.cli.racing", "play", "Race on a server."),
+    "watch": _Command("cellrace_client.cli.watching", "watch", "Watch a race on a server."),
     "bot": _Command("cellrace_client.cli.racing", "bot", "Let the solver race on a server."),
     "replay": _Command("cellrace_client.cli.replaying", "replay", "Play a finished game back, or export it."),
     "verify": _Command("cellrace_client.cli.replaying", "verify", "Check a replay offline."),
     "serve": _Command("cellrace_client.cli.serving", "serve", "Run a server."),
+    "admin": _Command("cellrace_client.cli.administering", "admin", "Void races, ban players, check boards."),
 }
 
 

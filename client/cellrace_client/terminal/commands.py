@@ -29,6 +29,7 @@ WORDS: dict[str, Word] = {
         "open [VARIANT] [SETTING=VALUE …]", "opens a race and enters it; settings as in the protocol: seats=3 undo=no"
     ),
     "join": Word("join RACE or CODE", "enters a race"),
+    "watch": Word("watch RACE or CODE", "watches a race as a spectator; leave ends that"),
     "ready": Word("ready", "says that you are ready to start"),
     "unready": Word("unready", "takes that back"),
     "start": Word("start", "starts the race without those who are not ready, if you are the host"),
@@ -37,7 +38,7 @@ WORDS: dict[str, Word] = {
     "concede": Word("concede", "stops playing, to be ranked by your cards home"),
     "forfeit": Word("forfeit", "gives the race up"),
     "undo": Word("undo [N] or u", "takes your last moves back"),
-    "board": Word("board", "shows your board"),
+    "board": Word("board [NAME]", "shows your board, or that of somebody whose moves you may see"),
     "legal": Word("legal", "lists the moves that the rules allow now"),
     "hint": Word("hint", "suggests a move, where the race is not ranked"),
     "rules": Word("rules [VARIANT]", "tells the rules of the game"),

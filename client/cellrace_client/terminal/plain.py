@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
-from cellrace.messages import MAX_MOVES, EntrantStatus, RaceState, StartedPush
+from cellrace.messages import MAX_MOVES, EntrantStatus, MovedPush, RaceState, StartedPush
 from cellrace.notation import UNDO
 from cellrace_client.connection import Connection
 from cellrace_client.errors import Closed, Unreachable
@@ -22,6 +22,7 @@ from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.sentences import countdown_text, tell_event, tell_race
 from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.terminal.watching import first_board_lines, tell_moved
 
 PROGRESS_EVERY = 10.0
 
@@ -111,6 +112,8 @@ class PlainClient:
             self.say(*(of_another.format(race=view.race, sentence=sentence) for sentence in sentences))
             return
         self.say(*sentences)
+        if isinstance(event, Happened) and isinstance(event.push, MovedPush) and view.me is None:
+            self.say(*tell_moved(event, event.push))
         self._progress.hear(view)
         self._heard.set()
         if isinstance(event, Happened):
@@ -134,6 +137,8 @@ class PlainClient:
     def _show_board(self, view: RaceView) -> None:
         if view.playing:
             self._commands.show_board(view)
+        elif view.me is None:
+            self.say(*first_board_lines(view))
 
     # --- what is typed
 

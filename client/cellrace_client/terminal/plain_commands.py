@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from cellrace.autoplay import Autoplay
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
-from cellrace.messages import Ends, EntrantStatus, RaceState, Summary
+from cellrace.messages import Ends, Entrant, EntrantStatus, RaceState, Summary
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
@@ -18,6 +18,7 @@ from cellrace_client.terminal.commands import Command, help_lines, read_settings
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
+from cellrace_client.terminal.watching import board_of, first_board_lines, shown_boards
 from cellrace_client.thinker import Thinker
 from cellrace_client.verdict import VERDICT_SENTENCES
 
@@ -58,6 +59,8 @@ class Commands:
                 self._enter(await connection.create(read_settings(rest)))
             case "join":
                 await self._join(rest)
+            case "watch":
+                await self._watch(rest)
             case "ready" | "unready":
                 await connection.ready(self.view().race, command.word == "ready")
             case "start":
@@ -67,7 +70,7 @@ class Commands:
             case "leave" | "concede" | "forfeit":
                 await self._stop(command.word, sure=bool(rest) and says_yes(rest[0]))
             case "board":
-                self.show_board(self.view())
+                self._board(" ".join(rest))
             case "legal":
                 self._legal()
             case "hint":
@@ -112,14 +115,46 @@ class Commands:
                 raise
             self._enter(await self._connection.join(code=word))
 
+    async def _watch(self, rest: tuple[str, ...]) -> None:
+        if len(rest) != 1:
+            self._say(_("Say which race: watch RACE or watch CODE."))
+            return
+        word = rest[0]
+        try:
+            view = await self._connection.watch(word)
+        except Refused as refused:
+            if refused.code != ErrorCode.NO_SUCH_RACE or not _CODE.fullmatch(word):
+                raise
+            view = await self._connection.watch(code=word)
+        self._enter(view)
+        if view.dealt is not None:
+            self._say(*entrants_lines(view))
+
+    def _board(self, name: str) -> None:
+        view = self.view()
+        if not name and view.game is not None:
+            self.show_board(view)
+        elif view.dealt is None:
+            self._say(_("There is no board before the start."))
+        elif not name:
+            shown = [line for player in shown_boards(view) for line in board_of(view, player)]
+            self._say(*shown or first_board_lines(view))
+        elif (entrant := self._named(view.entrants, name)) is not None:
+            self._say(*board_of(view, entrant.player.id))
+
+    def _named(self, entrants: Sequence[Entrant], name: str) -> Entrant | None:
+        """The one of a name; says so where there is none."""
+        entrant = next((one for one in entrants if one.player.name.lower() == name.lower()), None)
+        if entrant is None:
+            self._say(_("Nobody called {name} is in the race.").format(name=name))
+        return entrant
+
     async def _kick(self, name: str) -> None:
         view = self.view()
-        rival = next((one for one in view.rivals if one.player.name.lower() == name.lower()), None)
-        if rival is None:
-            told = _("Nobody called {name} is in the race.") if name else _("Say whom: kick NAME.")
-            self._say(told.format(name=name))
-            return
-        await self._connection.kick(view.race, rival.player.id)
+        if not name:
+            self._say(_("Say whom: kick NAME."))
+        elif (entrant := self._named(view.rivals, name)) is not None:
+            await self._connection.kick(view.race, entrant.player.id)
 
     async def _stop(self, word: str, *, sure: bool) -> None:
         view = self.view()
@@ -128,6 +163,10 @@ class Commands:
 
         async def stop() -> None:
             match word:
+                case "leave" if me is None:
+                    await self._connection.unwatch(view.race)
+                    self.race = None
+                    self._say(_("You watch the race no more."))
                 case "leave":
                     await self._connection.leave(view.race)
                     self.race = None
@@ -203,14 +242,18 @@ class Commands:
     async def _wait(self) -> None:
         view = self.view()
         if view.state in (RaceState.OPEN, RaceState.COUNTDOWN):
-            await self._connection.view_where(view.race, has_begun)
+            await self._connection.view_where(view.race, has_begun if view.me else _is_past_its_start)
         elif not view.ended:
             await self._connection.view_where(view.race, lambda view: view.ended)
 
 
 def has_begun(view: RaceView) -> bool:
     """Whether a race runs or has ended, or oneself is out of it."""
-    return view.state not in (RaceState.OPEN, RaceState.COUNTDOWN) or view.me is None
+    return _is_past_its_start(view) or view.me is None
+
+
+def _is_past_its_start(view: RaceView) -> bool:
+    return view.state not in (RaceState.OPEN, RaceState.COUNTDOWN)
 
 
 def _summary_line(summary: Summary) -> str:
