@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 
-NAMES = ("rules", "solver")
+NAMES = ("rules", "screen", "solver")
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
