@@ -41,6 +41,10 @@ class Administration:
         await self._store.acts.note(Act(self._store.clock.now(), self._by, act, subject, detail))
         log.info("operator's act", act=act, subject=subject, by=self._by, detail=detail)
 
+    async def note_recompute(self) -> None:
+        """The boards are about to be put right."""
+        await self._note("recompute", "every board")
+
     async def void(self, race_id: str) -> str:
         """Let a race count for nothing: one that still runs is cancelled, what one that is over has left is taken back.
 
@@ -145,8 +149,7 @@ class Administration:
         await self._store.accounts.ban(player_id, self._store.clock.now())
         stand_ins = {player_id: stand_in_id(new_id())}
         for race_id in await self._store.players.races(player_id):
-            await self._store.acts.forget_later(race_id, player_id, stand_ins[player_id])
-            await self._leave(race_id, player_id)
+            await self._leave(race_id, player_id, stand_ins[player_id])
         await self._purge(player_id, stand_ins)
         races = await self._make_nameless(player_id, stand_ins)
         # Again: what was being recorded of a race that ended at that moment is there by now.
@@ -154,12 +157,13 @@ class Administration:
         await self._store.accounts.forget(player_id)
         return f"{_told(player)} is deleted; in {races} races on record somebody without a name has played instead."
 
-    async def _leave(self, race_id: str, player: str) -> None:
+    async def _leave(self, race_id: str, player: str, stand_in: str) -> None:
         """Take a player out of a race that has not ended; one that runs is forfeited."""
         while True:
             record, head = await self._store.races.load(race_id), await self._store.races.head(race_id)
             if record is None or head is None or record.race.ended or record.race.entrant(player) is None:
                 return
+            await self._store.acts.forget_later(race_id, player, stand_in)
             race, now = record.race, self._store.clock.now()
             facts = decide(race, Leave(player, head.tallies.get(player, Tally())), now)
             guards = [Guard(fact.player, fact.tally.seq) for fact in facts if isinstance(fact, Done)]

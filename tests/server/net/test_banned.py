@@ -1,0 +1,63 @@
+"""A banned player's connection ends with 4104, at whichever node it is, also when nobody could tell the node."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+
+from cellrace_server.administration import Administration
+from cellrace_server.app import Node
+from cellrace_server.store import open_store
+from cellrace_server.store.connect import client_for
+from tests.story.players import Table, start_race
+
+
+@pytest_asyncio.fixture
+async def office(store_url: str) -> AsyncIterator[Administration]:
+    """The desk of an operator, who is no node."""
+    client = client_for(store_url)
+    store = await open_store(client, "admin:1")
+    yield Administration(store, "olga")
+    await store.clock.close()
+    await client.aclose()
+
+
+async def test_a_connected_player_is_sent_away_and_not_let_in_again(seats: Table, office: Administration) -> None:
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    race = await start_race(ann, ben)
+    await office.ban("Ann")
+    assert await ann.closed() == 4104
+    assert (await ben.push("race.online", race=race, player=ann.id))["online"] is False
+    again = await seats.stranger()
+    assert (await again.refused("hello", token=ann.token))["code"] == "banned"
+    assert await again.closed() == 4104
+    await office.unban(ann.id)
+    back = await seats.back(ann)
+    assert [known["race"] for known in back.welcome["races"]] == [race]
+
+
+async def test_a_node_that_was_not_told_finds_out(node: Node, seats: Table) -> None:
+    ann = await seats.player("Ann")
+    store = node.services.store
+    await store.link.command("HSET", f"player:{{{ann.id}}}", "banned", 1)
+    await node.services.sessions.compare(store.players)
+    assert await ann.closed() == 4104
+
+
+async def test_others_stay(node: Node, seats: Table, office: Administration) -> None:
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    await office.ban("Ann")
+    assert await ann.closed() == 4104
+    await node.services.sessions.compare(node.services.store.players)
+    assert (await ben.ask("ping"))["type"] == "pong"
+
+
+async def test_a_race_that_is_voided_is_cancelled_for_those_who_play_it(seats: Table, office: Administration) -> None:
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    race = await start_race(ann, ben)
+    await office.void(race)
+    for player in (ann, ben):
+        assert (await player.push("race.cancelled", race=race))["reason"] == "void"
+    refused = await ann.refused("move", race=race, seq=0, moves=["3a"])
+    assert refused["code"] == "not_running"
