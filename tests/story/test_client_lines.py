@@ -118,11 +118,32 @@ async def test_a_player_is_remembered_and_goes_on(url: str, environment: dict[st
     status, said = await run(environment, "play", "--server", url, typed="u\nconcede yes\n")
     assert status == 0, said
     assert "You are Ann." in said
+    assert said.count(" is running") == 1, "how the race stands is told once"
     assert "Taken back." in said
     (token,) = files(environment["XDG_CONFIG_HOME"], "cellrace/tokens/*.json")
     assert token.stat().st_mode & 0o777 == 0o600
     status, said = await run(environment, "play", "--plain", "--server", url, "--profile", "b", "--name", "ann")
     assert (status, said) == (1, "Error: Another player has this name.\n")
+
+
+async def test_ctrl_d_is_quit(url: str, environment: dict[str, str]) -> None:
+    """The end of the input at a terminal is a person who leaves, and no failure, also while a race is open."""
+    terminal, theirs = os.openpty()
+    process = await asyncio.create_subprocess_exec(
+        *(*COMMAND, "play", "--plain", "--server", url, "--open", "one-suit"),
+        env=environment,
+        stdin=theirs,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        while b"Others enter it" not in await process.stdout.readline():
+            assert not process.stdout.at_eof()
+        os.write(terminal, b"\x04")
+        assert await process.wait() == 0
+    os.close(terminal)
 
 
 async def test_a_rival_is_told_in_sentences(url: str, environment: dict[str, str]) -> None:

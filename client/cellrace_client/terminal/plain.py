@@ -61,6 +61,7 @@ class PlainClient:
         self._heard = asyncio.Event()
         self._commands = Commands(connection, self.say)
         self._refusals = 0
+        self._told: RaceView | None = None
 
     def say(self, *sentences: str) -> None:
         """Says sentences, a line each, with nothing in them that a terminal would obey."""
@@ -72,8 +73,9 @@ class PlainClient:
         self._commands.race = race
         self.say(_("You are {name}. Type help for what you can type.").format(name=self._connection.player.name))
         if race is not None:
-            self.say(*tell_race(self._connection.view(race)))
-            self._show_board(self._connection.view(race))
+            self._told = self._connection.view(race)
+            self.say(*tell_race(self._told))
+            self._show_board(self._told)
         telling = asyncio.create_task(self._tell_events())
         ticking = asyncio.create_task(self._tell_progress())
         typing = asyncio.create_task(self._obey_lines())
@@ -100,7 +102,8 @@ class PlainClient:
             self._tell(event)
 
     def _tell(self, event: Event) -> None:
-        sentences = tell_event(event, self._connection.clock.now())
+        nothing_new = self._says_nothing_new(event)
+        sentences = [] if nothing_new else tell_event(event, self._connection.clock.now())
         if not isinstance(event, Happened | Synced):
             if isinstance(event, Matched):
                 self._commands.race = event.race
@@ -109,7 +112,8 @@ class PlainClient:
         view = event.view
         if view.race != self._commands.race:
             of_another = _("Race {race}: {sentence}")
-            self.say(*(of_another.format(race=view.race, sentence=sentence) for sentence in sentences))
+            for sentence in sentences:
+                self.say(sentence if view.race in sentence else of_another.format(race=view.race, sentence=sentence))
             return
         self.say(*sentences)
         if isinstance(event, Happened) and isinstance(event.push, MovedPush) and view.me is None:
@@ -119,8 +123,15 @@ class PlainClient:
         if isinstance(event, Happened):
             if isinstance(event.push, StartedPush) and event.before.dealt is None:
                 self._show_board(view)
-        elif view.game is not None and (event.before is None or event.before.log != view.log):
+        elif not nothing_new and view.game is not None and (event.before is None or event.before.log != view.log):
             self._show_board(view)
+
+    def _says_nothing_new(self, event: Event) -> bool:
+        """Whether it is the arrival at the race that was told at the beginning."""
+        told = self._told
+        if told is None or told.ended or not isinstance(event, Synced) or event.before is not None:
+            return False
+        return (event.view.race, event.view.version, event.view.log) == (told.race, told.version, told.log)
 
     async def _tell_progress(self) -> None:
         clock = self._connection.clock
@@ -231,6 +242,10 @@ class PlainClient:
 
     async def _finish(self) -> Ending:
         """At the end of the input: the standings of a game that has ended are waited for, another is left as it is."""
+        if self._interactive:
+            # Ctrl-D is how a person says quit.
+            self._tell_what_goes_on()
+            return Ending.WELL
         view = self._connection.races.get(self._commands.race or "")
         if view is None or view.me is None:
             return Ending.WELL
