@@ -80,14 +80,14 @@ _UNCOLORED: dict[Light, Style] = {
     Light.TARGET: Style(underline=True, bold=True),
     Light.HINT: Style(reverse=True),
 }
-_LIGHTS = {Light.PICKED: "#ffd24d", Light.TARGET: "#a8e6a1", Light.HINT: "#9fd8ff"}
+_LIGHTS = {Light.PICKED: "#ffd966", Light.TARGET: "#c2f0bc", Light.HINT: "#c4e6ff"}
 _PAPERS = ("#f7f4ea", "#e6e1d2")
 
 DECKS: dict[str, Deck] = {
     deck.id: deck
     for deck in (
         # Red and black stay a warm and a cold pair, as most games build in alternating colours.
-        Deck("four", ("#0b6b3a", "#b8500a", "#b00020", "#10131a"), _PAPERS, _LIGHTS, "#173226", "#86a894"),
+        Deck("four", ("#0b6b3a", "#9a4200", "#b00020", "#10131a"), _PAPERS, _LIGHTS, "#173226", "#86a894"),
         Deck("two", ("#10131a", "#b00020", "#b00020", "#10131a"), _PAPERS, _LIGHTS, "#173226", "#86a894"),
         Deck(
             "contrast",

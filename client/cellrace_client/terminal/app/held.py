@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cellrace.board import Board
 from cellrace.cards import NO_CARD
-from cellrace.notation import FIRST_CELL, HOME, RESERVE, move_text
+from cellrace.notation import FIRST_CELL, HOME, MOVES, RESERVE, move_text
 
 
 class Held(NamedTuple):
@@ -67,6 +67,7 @@ def send_home(board: Board, pile: int) -> str | None:
 
 def can_be_more(board: Board, move: str) -> bool:
     """Whether a move, just played from this board, could have been meant to carry more: it went to an empty column."""
-    if len(move) != 2 or board.refusal(move) is not None:
+    parsed = MOVES.get(move)
+    if parsed is None or parsed.cards or parsed.target >= len(board.columns) or board.columns[parsed.target]:
         return False
     return board.refusal(f"{move}v2") is None
