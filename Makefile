@@ -11,13 +11,14 @@ ifneq ($(shell cat $(VENV)/.folder 2>/dev/null),$(CURDIR))
 INPUTS += anew
 endif
 
-.PHONY: help play test lint types contracts docs catalogues clean anew
+.PHONY: help play test lint types contracts docs screens catalogues clean anew
 .NOTPARALLEL:
 
 help:
 	@echo "make play   race a bot here and now"
 	@echo "make test   lint, types, import contracts and every test"
 	@echo "make docs   write the pages that are made from the code"
+	@echo "make screens  draw the pictures of the pages from a race"
 	@echo "make catalogues  gather what is said to people, and compile its translations"
 	@echo "make clean  forget the set-up and all caches"
 
@@ -45,6 +46,10 @@ docs: $(VENV)/.for-test
 # What is said to people, in each language: gathered from the code into its .po, and compiled from there.
 catalogues: $(VENV)/.for-test
 	@$(RUN)/python -m tests.catalogues
+
+# The pictures of the pages, from a race on a server of its own.
+screens: $(VENV)/.for-test
+	@$(RUN)/python -m tests.made_screens
 
 $(VENV)/.for-play: $(INPUTS)
 	$(call set_up,all)

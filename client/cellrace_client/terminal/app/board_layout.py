@@ -46,6 +46,11 @@ class BoardLayout(NamedTuple):
     columns_y: int
     stacks: tuple[Stack, ...]
 
+    @property
+    def touching(self) -> bool:
+        """Whether columns lie side by side without a gap."""
+        return len(self.columns) > 1 and self.columns[1] - self.columns[0] == self.card
+
     def hit(self, board: Board, x: int, y: int) -> Hit | None:
         """What lies at a place; the room below a column belongs to its exposed card."""
         if y < self.columns_y - 1:

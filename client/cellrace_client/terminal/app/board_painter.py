@@ -158,7 +158,9 @@ class BoardPainter:
         light = self._marks.light(column, above)
         # The marks of a covered card stand on its first line, of the exposed one also on its last.
         text = self._face(cards[depth], column if exposed else -1, light, within, stack.face - 1 if exposed else -1)
-        return _Piece(x, text, self._deck.card(cards[depth], light, odd=bool(depth % 2)))
+        # Where columns touch, neighbours have another tone too.
+        odd = (depth + column * self._layout.touching) % 2 == 1
+        return _Piece(x, text, self._deck.card(cards[depth], light, odd=odd))
 
     def _sides(self, pile: int, light: Light) -> str:
         sides = _SIDES[light]
