@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cellrace.messages import DonePush, EntrantStatus, MovedPush, ProgressPush
+import pytest
+from msgspec import structs
+
+from cellrace.messages import DonePush, EntrantStatus, MovedPush, ProgressPush, Spectate
 from cellrace_client.events import Happened
 from cellrace_client.hearing import hear
 from cellrace_client.race_view import RaceView
@@ -56,6 +59,21 @@ def test_all_begin_with_one_board() -> None:
     view = watched()
     assert first_board_lines(view)[0] == "All begin with this board:"
     assert first_board_lines(replace(view, dealt=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("spectate", "told"),
+    [
+        (Spectate.LIVE, []),
+        (Spectate.DELAYED, ["Moves are shown 60 s late."]),
+        (Spectate.AFTER, ["Moves are shown after the race."]),
+    ],
+)
+def test_whoever_watches_hears_why_no_move_is_shown_yet(spectate: Spectate, told: list[str]) -> None:
+    """With the first board it is told that moves are held back; live ones come by themselves."""
+    view = watched()
+    view = replace(view, settings=structs.replace(view.settings, spectate=spectate))
+    assert [line for line in first_board_lines(view) if line.startswith("Moves")] == told
 
 
 def test_a_board_stands_as_far_as_its_moves_are_shown() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from cellrace.errors import CellraceError
 from cellrace.game import Game
-from cellrace.messages import MovedPush
+from cellrace.messages import MovedPush, Spectate
 from cellrace_client.events import Happened
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import PLAYING, RaceView
@@ -34,9 +36,23 @@ def tell_moved(event: Happened, push: MovedPush) -> list[str]:
 
 
 def first_board_lines(view: RaceView) -> list[str]:
-    """The board that all begin with; nothing before the start."""
+    """The board that all begin with, and when moves are shown; nothing before the start."""
     game = view.first_game()
-    return [_("All begin with this board:"), *board_lines(game.board)] if game else []
+    return [_("All begin with this board:"), *board_lines(game.board), *_when_shown(view)] if game else []
+
+
+def _when_shown(view: RaceView) -> list[str]:
+    match view.settings.spectate:
+        case _ if view.ended:
+            return []
+        case Spectate.DELAYED:
+            return [_("Moves are shown 60 s late.")]
+        case Spectate.AFTER:
+            return [_("Moves are shown after the race.")]
+        case Spectate.LIVE:
+            return []
+        case never:
+            assert_never(never)
 
 
 def board_of(view: RaceView, player: str) -> list[str]:
