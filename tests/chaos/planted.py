@@ -1,0 +1,75 @@
+"""The proof can fail: `python -m tests.chaos.planted [NAME…]` plants each bug in turn and shows what finds it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from tests.chaos.plants import NAMED
+from tests.chaos.run import Chaos, Plot
+
+LINES = "tests/server/test_nodes_lines"
+TESTS = {
+    "no-sid-check": "tests/server/test_moves.py -k older_connection_is_fenced",
+    "no-catch-up": f"{LINES}_many.py -k subscription_that_was_lost_is_caught_up",
+    "no-command-id": f"{LINES}.py -k command_has_its_effect_once",
+    "no-terminal-guard": f"{LINES}.py -k terminal_fact_is_refused",
+    "stamps-fall": f"{LINES}.py -k stamps_lie_between",
+    "takeover-not-fenced": f"{LINES}_takeover.py -k cannot_open_a_race_any_more",
+    "no-sweep": f"{LINES}.py -k any_node_begins_a_race",
+    "no-seq-check": "tests/server/store/test_commits.py -k other_moves_are_stale",
+}
+"""The bugs that a test finds by forcing the very interleaving, and which."""
+PLOTS = {
+    "answer-before-commit": Plot(node_kills=6, store_kills=12, pauses=0, pause=0.3),
+    "no-repeat-check": Plot(node_kills=2, store_kills=2, pauses=0, pause=0.3),
+    "deal-before-start": Plot(node_kills=2, store_kills=2, pauses=0),
+    "unknown-taken-for-failed": Plot(node_kills=0, store_kills=8, pauses=4, pause=0.3),
+    "commitment-to-another-deal": Plot(node_kills=2, store_kills=2, pauses=0, pause=0.3),
+    "another-layout-at-each-node": Plot(node_kills=2, store_kills=2, pauses=0, pause=0.3),
+    "answers-lost": Plot(node_kills=0, store_kills=0, pauses=0, moves=500),
+    "facts-lost": Plot(node_kills=0, store_kills=0, pauses=0, moves=500),
+    "store-that-keeps-no-file": Plot(node_kills=0, store_kills=2, pauses=0, store={"appendonly": "no"}),
+}
+"""The bugs that the chaos run finds, and by how much of it."""
+
+
+def find(name: str) -> str:
+    """What finds a planted bug: the first thing that is wrong; empty when nothing is."""
+    if name in TESTS:
+        return _by_test(name)
+    plot = PLOTS[name]
+    with tempfile.TemporaryDirectory(prefix="cellrace-planted-") as folder:
+        bug = "" if plot.store else name
+        outcome = asyncio.run(Chaos(Path(folder), replace(plot, bug=bug)).run())
+    return outcome.violations[0] if outcome.violations else ""
+
+
+def _by_test(name: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.chaos.plants", *TESTS[name].split()]
+    done = subprocess.run(command, env={**os.environ, NAMED: name}, capture_output=True, text=True, check=False)
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    return failed[0] if done.returncode == 1 and failed else ""
+
+
+def main(names: list[str]) -> int:
+    """Plant them, one after the other; fail if one of them is not found."""
+    missed = 0
+    for name in names or [*TESTS, *PLOTS]:
+        began = time.monotonic()
+        found = find(name)
+        missed += not found
+        print(
+            f"{'found' if found else 'NOT FOUND'} {name} ({time.monotonic() - began:.0f} s): {found[:200]}", flush=True
+        )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
