@@ -173,8 +173,10 @@ async def test_no_server_is_a_sentence(environment: dict[str, str]) -> None:
     status, said = await run(environment, "play", "--plain", "--server", "ws://127.0.0.1:1/ws")
     assert (status, said) == (
         1,
-        "Error: The server at ws://127.0.0.1:1/ws cannot be reached: nothing listens there. "
-        "Start a server with: cellrace serve, or name another one with --server.\n",
+        (
+            "Error: The server at ws://127.0.0.1:1/ws cannot be reached: nothing listens there. "
+            "Start a server with: cellrace serve, or name another one with --server.\n"
+        ),
     )
 
 
