@@ -101,3 +101,19 @@ async def test_if_their_keeper_is_killed_the_processes_end_as_well(house: Server
     await server.kill()
     await eventually(lambda: not any(map(is_alive, workers)))
     await eventually(lambda: not processes_of(house.data_dir))
+
+
+async def test_sigterm_ends_all_of_them_within_five_seconds_and_every_client_is_told(house: Servers) -> None:
+    """With 1001, so that each comes back after a while; and the store has ended too."""
+    server = await house.start("--workers", "2")
+    async with table(server.url) as seats:
+        players = await crowd(seats, 8)
+        race = await open_race(*players, variant="one-suit", deal=94)
+        for player in players:
+            await player.ask("race.ready", race=race)
+        began = asyncio.get_running_loop().time()
+        server.process.terminate()
+        assert {await player.closed() for player in players} == {1001}
+        assert await server.process.wait() == 0
+        await eventually(lambda: not processes_of(house.data_dir), 5)
+        assert asyncio.get_running_loop().time() - began < 5
