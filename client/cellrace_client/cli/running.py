@@ -36,11 +36,15 @@ def run_to_the_end(work: Coroutine[object, object, T]) -> T:
     """What the work returns; its errors as sentences, its signals as exit statuses."""
     told: list[int] = []
     try:
-        return asyncio.run(_until_told(work, told))
+        result = asyncio.run(_until_told(work, told))
     except CellraceError as error:
         raise Trouble(error) from error
     except asyncio.CancelledError:
         raise click.exceptions.Exit(_SIGNALLED + told[0] if told else 1) from None
+    if told:
+        # Whoever draws on the screen takes being cancelled for being asked to leave.
+        raise click.exceptions.Exit(_SIGNALLED + told[0])
+    return result
 
 
 async def _until_told(work: Coroutine[object, object, T], told: list[int]) -> T:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from typing import ClassVar
 
 from textual import events
 from textual.app import App
+from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, NoColor
 from textual.theme import Theme
 from textual.widgets import Input
@@ -79,6 +81,10 @@ class CellraceApp(App[Outcome]):
     ENABLE_COMMAND_PALETTE = False
     AUTO_FOCUS = None
     TITLE = "cellrace"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Also at a question, where the second one is the answer.
+        Binding("ctrl+c,ctrl+q", "leave", show=False, priority=True),
+    ]
     CSS = """
     OptionList:nocolor > .option-list--option-highlighted { text-style: reverse; }
     """

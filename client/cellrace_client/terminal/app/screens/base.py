@@ -28,7 +28,6 @@ class DeskScreen(Screen[None]):
         Binding("f1,question_mark", "rules", show=False),
         Binding("f3", "deck", show=False),
         Binding("ctrl+z", "app.suspend_process", show=False),
-        Binding("ctrl+c,ctrl+q", "app.leave", show=False, priority=True),
     ]
 
     def __init__(self, desk: Desk) -> None:
