@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import tomllib
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -70,7 +71,7 @@ def shell_commands() -> list[list[str]]:
                         commands.append([])
                     else:
                         commands[-1].append(word)
-    return [words[: words.index("<")] if "<" in words else words for words in commands if words]
+    return [list(takewhile(lambda word: word not in ("<", ">"), words)) for words in commands if words]
 
 
 def commands_of(program: str) -> list[list[str]]:
