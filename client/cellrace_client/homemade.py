@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from cellrace.board import Board
 from cellrace.errors import CellraceError
@@ -22,6 +23,7 @@ from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.speech import printable
+from cellrace_client.tokens import read_token_file, write_token_file
 
 
 class Bot(ABC):
@@ -71,15 +73,21 @@ def run(
     code: str | None = None,
     settings: SettingsRequest | None = None,
     token: str | None = None,
+    token_file: str | None = None,
     say: Callable[[str], None] = print,
 ) -> RaceView:
     """Joins a race by its id or code, or opens one with `settings`; plays it, says what happens, returns its end.
 
+    With a `token_file` it is the same player each time: the token is read from there, or written there the first time.
     The main of a script: what goes wrong ends it with a sentence. In a program of your own use `race_once`.
     """
+    kept = Path(token_file) if token_file is not None else None
+    known = token or (read_token_file(kept) if kept is not None else None)
 
     async def play() -> RaceView:
-        async with connect(server, name=bot.name, token=token, bot=True) as connection, narrated(connection, say):
+        async with connect(server, name=bot.name, token=known, bot=True) as connection, narrated(connection, say):
+            if kept is not None and connection.token is not None and connection.token != known:
+                write_token_file(kept, connection.token)
             if race is None and code is None:
                 entered = await connection.create(settings)
             else:

@@ -17,7 +17,7 @@ from cellrace.messages import EntrantStatus, Hello, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Back, Closed, Connection, Happened, connect
 from cellrace_client.demo import race_faults
-from cellrace_client.homemade import Bot, race_once
+from cellrace_client.homemade import Bot, race_once, run
 from cellrace_client.pace import PACES, Pace
 from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
@@ -168,6 +168,22 @@ async def test_one_method_is_a_bot(url: str) -> None:
         assert (view.me.status, view.me.moves) == (EntrantStatus.CONCEDED, 3)
         assert view.game is not None
         assert bot.boards[-1] == view.game.board
+
+
+async def test_a_bot_with_a_token_file_is_the_same_player_each_time(url: str, tmp_path: Path) -> None:
+    """Its name is its own also at the second run; without the file it is taken."""
+    file = str(tmp_path / "first.token")
+    alone = settings(seats=1)
+
+    def race(token_file: str | None = None) -> str:
+        bot = First()
+        bot.name = "First"
+        return run(bot, url, settings=alone, token_file=token_file, say=lambda _sentence: None).player
+
+    first = await asyncio.to_thread(race, file)
+    assert await asyncio.to_thread(race, file) == first
+    with pytest.raises(SystemExit, match="Another player has this name"):
+        await asyncio.to_thread(race)
 
 
 class Wrong(Bot):
