@@ -27,7 +27,9 @@ from cellrace_client.terminal.refusals import refusal_text
     "--variant", "game", type=VARIANT, metavar="VARIANT", default="freecell", show_default=True, help="The game."
 )
 @click.option("--deal", type=DEAL_NUMBER, help="Play from this deal.")
-@click.option("--board", type=click.File(encoding="utf-8"), help="Play from the board in this file.")
+@click.option(
+    "--board", type=click.File(encoding="utf-8"), help="Play from the board in this file; - is standard input."
+)
 @click.option("--moves", type=click.File(encoding="utf-8"), help="Play the moves in this file; - is standard input.")
 @click.option(
     "--autoplay",
@@ -60,8 +62,18 @@ def check(
 
     \b
     cellrace check --deal 617 --moves moves.txt
-    echo 5a 5b 26v2 | cellrace check --deal 1 --moves - --steps
+    echo 18 83 | cellrace check --deal 11 --moves - --steps
     cellrace check --jsonl cases.jsonl
+
+    The file of a board has a line for each column, from its buried end. Above them may stand what lies elsewhere, as
+    solvers write it:
+
+    \b
+    Foundations: H-0 C-2 D-0 S-A
+    Freecells: KH -
+    Reserve: 5D
+    : 4C 2C 9C
+    :
 
     A case is {"variant", "deal" or "board", "moves": [...], "autoplay": "none"}; what it does not say is taken from the
     options.
