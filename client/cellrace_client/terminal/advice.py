@@ -19,7 +19,10 @@ def what_to_do(error: CellraceError) -> str:
     if isinstance(error, Closed):
         match error.close_code:
             case CloseCode.TAKEN_OVER:
-                return _("You play on elsewhere. Take the game back here, or leave it there.")
+                return _(
+                    "You play on elsewhere. Take the game back here, or leave it there. "
+                    "Somebody else on this machine needs a --profile of their own."
+                )
             case CloseCode.BAD_TOKEN:
                 return _("Play as somebody new with --profile and a name that you choose.")
             case CloseCode.BANNED:

@@ -160,6 +160,7 @@ def test_every_end_says_what_to_do() -> None:
     assert "Install the version" in what_to_do(Unreachable("ws://x/ws", "it answered HTTP 426 (later)", final=True))
     assert "full or too busy" in what_to_do(Unreachable("ws://x/ws", "it answered HTTP 503"))
     assert "elsewhere" in what_to_do(Closed.by_server(4100))
+    assert "--profile" in what_to_do(Closed.by_server(4100))
     assert "--profile" in what_to_do(Closed.by_server(4101))
     assert "runs the server" in what_to_do(Closed.by_server(4104))
     assert "Try again" in what_to_do(Closed.by_server(4102))
