@@ -169,10 +169,13 @@ ALLOWED = {
     *("Esc", "Enter", "Tab"),  # keys, as they are printed on them
 }
 
+OPERATORS = {"__init__.py", "administering.py", "cases.py", "serving.py"}
+"""What talks to whoever runs a server, or to programs; and the list of commands, which is English as their help is."""
+
 ALOUD = [
     *sorted((CLIENT / "terminal").rglob("*.py")),
     *(CLIENT / name for name in ("narrator.py", "demo.py", "verdict.py", "own_server.py")),
-    *(CLIENT / "cli" / name for name in ("racing.py", "games.py", "checking.py", "replaying.py", "running.py")),
+    *(path for path in sorted((CLIENT / "cli").glob("*.py")) if path.name not in OPERATORS),
 ]
 """The modules that talk to people."""
 

@@ -11,9 +11,9 @@ from textual._compositor import LayoutUpdate
 from textual.app import App
 
 SCREENS = Path(__file__).parents[2] / "golden" / "screens"
-_RECEIPTS = re.compile(r" *\d+\.\d{3} s − \d+ ms")
-_TIMES = re.compile(r" *\d+\.\d{3} s")
-_CODES = re.compile(r"(code )[2-9A-Z]{8}")
+_RECEIPTS = re.compile(r" *\d+[.,]\d{3} ([sс]) − \d+ (ms|мс)")
+_TIMES = re.compile(r" *\d+[.,]\d{3} ([sс])\b")
+_CODES = re.compile(r"((?:code|код) )[2-9A-Z]{8}")
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -27,8 +27,8 @@ def screen_text(app: App[Any]) -> str:
     lines = []
     for strip in drawn.strips:
         text = "".join(segment.text for segment in strip)
-        text = _RECEIPTS.sub(lambda found: "#.### s − # ms".rjust(len(found[0])), text)
-        text = _TIMES.sub(lambda found: "#.### s".rjust(len(found[0])), text)
+        text = _RECEIPTS.sub(lambda found: f"#.### {found[1]} − # {found[2]}".rjust(len(found[0])), text)
+        text = _TIMES.sub(lambda found: f"#.### {found[1]}".rjust(len(found[0])), text)
         text = _CODES.sub(lambda found: f"{found[1]}CODECODE", text)
         text = _PORT.sub(lambda found: "127.0.0.1:PORT".ljust(len(found[0])), text)
         lines.append(text.rstrip())
