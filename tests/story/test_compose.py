@@ -154,3 +154,27 @@ def test_the_image_is_built_from_what_is_there(services: dict[str, Service]) -> 
         assert copied
         for source in " ".join(copied).split():
             assert (ROOT / build["context"] / source).exists(), source
+
+
+def test_one_address_leads_to_both_nodes(services: dict[str, Service]) -> None:
+    """By the file that test_balancer runs; nobody has to know where a node is."""
+    names = nodes_of(services)
+    assert len(names) == 2
+    assert [name for name, service in services.items() if "ports" in service] == ["balancer"]
+    balancer = services["balancer"]
+    source, target, _ = balancer["volumes"][0].split(":")
+    assert target == "/usr/local/etc/haproxy/haproxy.cfg"
+    wanted = set(re.findall(r"\$\{(\w+)\}", (ROOT / source).read_text()))
+    assert wanted == balancer["environment"].keys()
+    behind = {balancer["environment"][name] for name in wanted if "NODE" in name}
+    assert behind == {f"{name}:{services[name]['environment']['CELLRACE_PORT']}" for name in names}
+    published, listening = balancer["ports"][0].split(":")
+    assert published == "8765"
+    assert balancer["environment"]["CELLRACE_BALANCER"].endswith(f":{listening}")
+    assert balancer["depends_on"].keys() == set(names)
+
+
+def test_both_nodes_sign_with_one_key(services: dict[str, Service]) -> None:
+    """Else each would publish its own."""
+    volumes = [services[name]["volumes"] for name in nodes_of(services)]
+    assert volumes[0] == volumes[1]
