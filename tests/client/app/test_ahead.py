@@ -61,14 +61,14 @@ def test_an_illegal_move_changes_nothing() -> None:
 
 
 def test_the_last_move_is_replaced_while_it_is_not_sent() -> None:
-    """Once it is sent, the other one follows it."""
+    """Once it is sent, it is taken back for the other one."""
     ahead = Ahead(view_with())
     ahead.play("58")
     assert ahead.next_parcel(but_last=True) is None
     ahead.play_instead("4a")
     assert ahead.next_parcel() == Parcel(0, ("4a",))
-    ahead.play_instead("46")
-    assert ahead.next_parcel() == Parcel(1, ("46",))
+    ahead.play_instead("4b")
+    assert ahead.next_parcel() == Parcel(1, ("u", "4b"))
 
 
 def test_a_replacement_that_is_illegal_leaves_the_last_move() -> None:

@@ -12,6 +12,7 @@ from cellrace.messages import EntrantStatus
 from cellrace.notation import FIRST_CELL, HOME
 from cellrace.solver import solve
 from cellrace.variants import find_variant
+from cellrace_client.terminal.app import own_game
 from cellrace_client.terminal.app.screens.board import BoardScreen
 from tests.client.app.conftest import House, Screen, alone
 from tests.story.solved_games import golden_game
@@ -88,8 +89,9 @@ async def test_a_cyrillic_layout_types_the_same_places(house: House) -> None:
     await log_is(screen, "4a", "u")
 
 
-async def test_a_count_after_the_move_carries_more(house: House) -> None:
-    """26v3 typed as it is written; one entry, not a move and another."""
+async def test_a_count_after_the_move_carries_more(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """26v3 typed as it is written; one entry, not a move and another, for whoever types soon enough."""
+    monkeypatch.setattr(own_game, "GROWING", 60.0)
     screen = await house.at_play(alone(autoplay="none"))
     moves = golden_game("freecell", 617, "none")
     at = moves.index("85v2")
@@ -100,8 +102,21 @@ async def test_a_count_after_the_move_carries_more(house: House) -> None:
     await log_is(screen, *moves[: at + 2])
 
 
-async def test_a_move_that_might_carry_more_is_sent_all_the_same(house: House) -> None:
+async def test_a_count_that_comes_late_takes_the_move_back_for_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cards lie as they were meant to."""
+    monkeypatch.setattr(own_game, "GROWING", 0.0)
+    screen = await house.at_play(alone("one-suit", 94))
+    await screen.type("1h 2a 2b 31")
+    await log_is(screen, "1h", "2a", "2b", "31")
+    await screen.type("v2")
+    await log_is(screen, "1h", "2a", "2b", "31", "u", "31v2")
+
+
+async def test_a_move_that_might_carry_more_is_sent_all_the_same(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even when nothing is typed after it."""
+    monkeypatch.setattr(own_game, "GROWING", 0.05)
     screen = await house.at_play(alone(autoplay="none"))
     moves = golden_game("freecell", 617, "none")
     at = moves.index("85v2")

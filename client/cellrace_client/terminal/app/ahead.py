@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cellrace.game import Game
 from cellrace.messages import MAX_MOVES
+from cellrace.notation import UNDO
 from cellrace_client.race_view import RaceView
 
 
@@ -56,14 +57,17 @@ class Ahead:
         return step
 
     def play_instead(self, move: str) -> list[str]:
-        """Plays an entry in place of the last one, where that is not sent yet; else after it. Raises IllegalMove.
+        """Plays an entry in place of the last one; one that is sent already is taken back first. Raises IllegalMove.
 
-        When the entry is illegal the last one stays.
+        When the entry is illegal, the last one stays.
         """
-        if self._kept is None or self._sent > self._kept[1] or self._kept[1] != len(self._log) - 1:
+        if self._kept is None or self._kept[1] != len(self._log) - 1:
             return self.play(move)
         before, at = self._kept
         game, step = before.play(move)
+        if self._sent > at:
+            self.play(UNDO)
+            return self.play(move)
         del self._log[at:]
         self.game = game
         self._log.append(move)

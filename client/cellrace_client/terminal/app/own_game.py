@@ -19,7 +19,7 @@ from cellrace_client.terminal.refusals import refusal_text
 
 ON_THEIR_WAY = 8
 """So many messages may wait for their answer; moves beyond them wait here, and share a message when there is room."""
-GROWING = 0.7
+GROWING = 1.5
 """Seconds for which a move that may yet be told to carry more cards is not sent."""
 
 
