@@ -10,8 +10,9 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
+from cellrace_client.matches import LOOK, Matches, goes_on
 from cellrace_client.pace import Pace
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.speech import printable
@@ -29,11 +30,18 @@ _NOT_FOR_US = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Where a bot wants to race: in a race by its id or code, in one of its own, or wherever there is a seat."""
+    """Where a bot wants to race: in a race by its id or code, in one of its own, or wherever there is a seat.
+
+    With `queues` in quick matches of these games, of several in turn, `turn` seconds each; with `people_only` not
+    against bots.
+    """
 
     race: str | None = None
     code: str | None = None
     open: SettingsRequest | None = None
+    queues: tuple[str, ...] = ()
+    people_only: bool = False
+    turn: float = LOOK
 
 
 class BotRaces:
@@ -53,6 +61,7 @@ class BotRaces:
         self._chance = chance
         self._say = say
         self._last: RaceView | None = None
+        self._matches = Matches(connection, wanted.queues, bots=not wanted.people_only, turn=wanted.turn)
 
     async def run(self, races: int | None) -> list[RaceView]:
         """Races so many times, or for ever, and returns the last races as they ended."""
@@ -73,9 +82,11 @@ class BotRaces:
 
     async def _enter(self) -> RaceView:
         connection, wanted = self._connection, self._wanted
-        going_on = next((view for view in connection.races.values() if _goes_on(view)), None)
+        going_on = next((view for view in connection.races.values() if goes_on(view)), None)
         if going_on is not None:
             return going_on
+        if wanted.queues:
+            return await self._matches.next()
         if wanted.race is not None or wanted.code is not None:
             if self._last is None:
                 return await connection.join(wanted.race, code=wanted.code)
@@ -94,7 +105,3 @@ class BotRaces:
                 if refused.code not in _NOT_FOR_US:
                     raise
         return None
-
-
-def _goes_on(view: RaceView) -> bool:
-    return not view.ended and view.me is not None and view.me.status in PLAYING

@@ -69,6 +69,11 @@ def write_token_file(path: Path, token: str) -> None:
     _write_secret(path, f"{token}\n".encode())
 
 
+def forget_token_file(path: Path) -> None:
+    """Deletes a token's file, if there is one."""
+    path.unlink(missing_ok=True)
+
+
 def _write_secret(path: Path, content: bytes) -> None:
     new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

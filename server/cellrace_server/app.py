@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import secrets
 import socket
 import ssl
@@ -25,6 +26,7 @@ from cellrace_server.challenges import PREPARING, Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Config
 from cellrace_server.filler import Filler
+from cellrace_server.keeping import Guests, guests_of, kept
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import PAIRING, Matching
@@ -57,11 +59,13 @@ from cellrace_server.store.hearing import (
 )
 from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
-from cellrace_server.workers import end_with_parent, first_line, is_worker, stop_signals
+from cellrace_server.workers import end_with_parent, first_line, is_worker, local_url, stop_signals
 
 SHUTDOWN = 2.5
 """Seconds for the clients to take leave at the end; with the last writes and the store's end less than five."""
 LAST_WRITES = 0.4
+COLLECTIONS = (25_000, 25, 25)
+"""After how many new objects the collector looks at the young ones, and how seldom at the others."""
 DAY = 24 * 3_600_000
 """ms."""
 
@@ -265,12 +269,21 @@ async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None
         log.debug("the end of this node is not on record", reason=str(error))
 
 
-async def serve_until_told(config: Config) -> None:
+def spare_collections() -> None:
+    """Let the garbage collector pass over all that stays, and look at the rest less often: a node stops meanwhile."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
+
+
+async def serve_until_told(config: Config, guests: Guests | None = None) -> None:
     """Run a node until SIGTERM or SIGINT; the first line printed says where it listens and what keeps its data."""
     stop = stop_signals()
     if is_worker():
         await end_with_parent(stop)
     async with running(config) as node:
+        spare_collections()
         print(first_line(config, node.port, node.kept_by), flush=True)
-        await stop.wait()
+        async with kept(guests_of(guests, local_url(config, node.port))):
+            await stop.wait()
     sys.stderr.flush()

@@ -8,21 +8,12 @@ import signal
 import socket
 import sys
 
-import structlog
-
 from cellrace.errors import CellraceError
 from cellrace_server.config import Config
+from cellrace_server.keeping import Guests, Keeper, Program, guests_of, kept
 
 WORKER = "CELLRACE_WORKER_PORT"
 """The environment variable by which a process knows that it is one of several, and on which port."""
-GRACE = 5.0
-"""Seconds for the processes to end by themselves."""
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 10.0
-QUICK_DEATH = 5.0
-"""A process that dies within so many seconds makes the next pause twice as long."""
-
-log = structlog.get_logger()
 
 
 class WorkersFailed(CellraceError):
@@ -70,7 +61,14 @@ async def end_with_parent(stop: asyncio.Event) -> None:
     await asyncio.get_running_loop().connect_read_pipe(lambda: _ParentWatch(stop), sys.stdin)
 
 
-async def serve_workers(config: Config, count: int) -> None:
+def local_url(config: Config, port: int) -> str:
+    """Where a server is found from this machine."""
+    scheme = "ws" if config.certificate is None else "wss"
+    host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104 - a name for all addresses, not one to listen on
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/ws"
+
+
+async def serve_workers(config: Config, count: int, guests: Guests | None = None) -> None:
     """Run `count` processes on one address until SIGTERM or SIGINT; one that dies is started again.
 
     Raises WorkersFailed when they do not start, OSError when the port is taken.
@@ -82,61 +80,13 @@ async def serve_workers(config: Config, count: int) -> None:
         place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         place.bind((config.host, config.port))
         port = int(place.getsockname()[1])
-        keepers = [_Keeper(port) for _ in range(count)]
-        lines = await asyncio.gather(*(keeper.start() for keeper in keepers))
+        # The same command again: its options and environment tell everything but a port that was picked.
+        program = Program((sys.executable, *sys.orig_argv[1:]), {WORKER: str(port)}, "worker")
+        workers = [Keeper(program) for _ in range(count)]
+        lines = await asyncio.gather(*(worker.start() for worker in workers))
         if not all(lines):
-            await asyncio.gather(*(keeper.close() for keeper in keepers))
+            await asyncio.gather(*(worker.close() for worker in workers))
             raise WorkersFailed("The server's processes did not start; each has said why above.")
         print(lines[0], flush=True)
-        async with asyncio.TaskGroup() as tasks:
-            keeping = [tasks.create_task(keeper.keep()) for keeper in keepers]
+        async with kept([*workers, *guests_of(guests, local_url(config, port))]):
             await stop.wait()
-            for task in keeping:
-                task.cancel()
-        await asyncio.gather(*(keeper.close() for keeper in keepers))
-
-
-class _Keeper:
-    """Keeps one process alive."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._process: asyncio.subprocess.Process | None = None
-
-    async def start(self) -> str:
-        """Start the process and return its first line, empty if it ended without one."""
-        # The same command again: its options and environment tell everything but a port that was picked.
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, *sys.orig_argv[1:]),
-            env={**os.environ, WORKER: str(self._port)},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        assert self._process.stdout is not None
-        return (await self._process.stdout.readline()).decode().strip()
-
-    async def keep(self) -> None:
-        """Start the process again whenever it has died."""
-        pause = FIRST_PAUSE
-        loop = asyncio.get_running_loop()
-        while True:
-            assert self._process is not None
-            began = loop.time()
-            status = await self._process.wait()
-            log.error("a process of the server has died and is started again", status=status)
-            pause = min(pause * 2, LONGEST_PAUSE) if loop.time() - began < QUICK_DEATH else FIRST_PAUSE
-            await asyncio.sleep(pause)
-            await self.start()
-
-    async def close(self) -> None:
-        """End the process: told first, then made to."""
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        process.terminate()
-        try:
-            async with asyncio.timeout(GRACE):
-                await process.wait()
-        except TimeoutError:
-            process.kill()
-            await process.wait()

@@ -76,6 +76,8 @@ def _say(sentence: str) -> None:
     show_default=True,
     help="From a beginner's pace and mistakes, 1, to the fastest, 5.",
 )
+@click.option("--queue", "queues", type=VARIANT, multiple=True, help="Wait for quick matches of this game; repeatable.")
+@click.option("--people-only", is_flag=True, help="With --queue: against people, and no other bots.")
 @click.option("--races", type=click.IntRange(min=1), default=1, show_default=True, help="How many races.")
 @click.option("--forever", is_flag=True, help="One race after the other.")
 @click.option(
@@ -93,6 +95,8 @@ def bot(
     token: str | None,
     subprotocol: str | None,
     strength: int,
+    queues: tuple[str, ...],
+    people_only: bool,
     races: int,
     forever: bool,
     token_file: Path | None,
@@ -100,10 +104,16 @@ def bot(
 ) -> None:
     """Let the solver race on a server.
 
-    Without --race, --code and --open it takes the first free seat, or opens a race of FreeCell. A bot without a way
-    to win plays on greedily, then concedes.
+    Without --race, --code, --open and --queue it takes the first free seat, or opens a race of FreeCell. A bot
+    without a way to win plays on greedily, then concedes.
     """
     wanted = _wanted(race, code, opened, deal, seats)
+    if queues:
+        if wanted != Wanted():
+            raise click.UsageError("--queue goes with none of --race, --code and --open.")
+        wanted = Wanted(queues=queues, people_only=people_only)
+    elif people_only:
+        raise click.UsageError("--people-only goes with --queue.")
     chance = Random(seed)  # noqa: S311 - a pace, no secret
 
     async def work() -> list[RaceView]:

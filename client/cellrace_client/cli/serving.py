@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+import platformdirs
 from msgspec import convert
 from msgspec.structs import fields
 
 from cellrace.errors import CellraceError
+from cellrace_client.house import MOST, accounts, bot_words
+from cellrace_client.house_bot import Place
 from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config
+from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.workers import is_worker, serve_workers, worker_port
 
@@ -42,6 +46,17 @@ def _bound_options(command: Decorated) -> Decorated:
             name, default=field.default, type=numbers(min=meta.ge, max=meta.le), help=meta.description
         )(command)
     return command
+
+
+def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
+    """What keeps the bots of the house company, once the address of the server is known."""
+
+    def programs(url: str) -> list[Program]:
+        own = str(certificate) if certificate is not None else None
+        places = [Place(url, str(token), slot, len(tokens), own) for slot, token in enumerate(tokens)]
+        return [Program(bot_words(place), {}, place.name) for place in places]
+
+    return programs
 
 
 @click.command(
@@ -74,6 +89,7 @@ def _bound_options(command: Decorated) -> Decorated:
     "--pool", default=500, type=click.IntRange(0), help="Deals to prove for each game beyond the stock; 0 for none."
 )
 @click.option("--pool-workers", default=1, type=click.IntRange(1, 64), help="Processes that prove them, slowly.")
+@click.option("--bots", default=0, type=click.IntRange(0, MOST), help="Bots of the house, for quick matches of people.")
 @_bound_options
 def serve(
     host: str,
@@ -90,6 +106,7 @@ def serve(
     workers: int,
     pool: int,
     pool_workers: int,
+    bots: int,
     **bounds: float,
 ) -> None:
     """Run a race server until SIGTERM or Ctrl-C.
@@ -121,8 +138,14 @@ def serve(
         import uvloop
 
         run = uvloop.run
+    directory = (data_dir or Path(platformdirs.user_data_dir("cellrace"))) / "bots"
     try:
-        run(serve_until_told(config) if workers == 1 or is_worker() else serve_workers(config, workers))
+        with accounts(directory, 0 if is_worker() else bots) as tokens:
+            guests = _house_bots(tokens, certificate)
+            if workers == 1 or is_worker():
+                run(serve_until_told(config, guests))
+            else:
+                run(serve_workers(config, workers, guests))
     except CellraceError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

@@ -22,6 +22,7 @@ answered: a `move` with the same `seq`, which the server knows for a repeat, and
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -61,12 +62,14 @@ async def connect(
     subprotocol: str | None = None,
     patience: float = 0.0,
     give_up_after: float = GIVE_UP_AFTER,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Connection]:
     """A connection as a new player, or with a `token` as the one who comes back; closed at the end.
 
     Of several addresses, which must be nodes of one server, the next is tried where one cannot be reached.
     `subprotocol` is `msgpack` or `json`, absent: the server's choice. A server that is not there yet is tried for
-    `patience` seconds, one that is not there any more for `give_up_after`. Raises Unreachable, Refused or Closed.
+    `patience` seconds, one that is not there any more for `give_up_after`. `tls` checks wss:// servers otherwise
+    than the system does. Raises Unreachable, Refused or Closed.
     """
     connection = Connection(
         [server_url(text) for text in ([server] if isinstance(server, str) else server)],
@@ -74,6 +77,7 @@ async def connect(
         subprotocol=subprotocol,
         patience=patience,
         give_up_after=give_up_after,
+        tls=tls,
     )
     try:
         await connection.open()

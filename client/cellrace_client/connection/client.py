@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
@@ -52,6 +53,7 @@ class Connection(Requests):
         subprotocol: str | None = None,
         patience: float = 0.0,
         give_up_after: float = GIVE_UP_AFTER,
+        tls: ssl.SSLContext | None = None,
         local: Callable[[], float] | None = None,
         draw: Callable[[], float] = random.random,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -63,6 +65,7 @@ class Connection(Requests):
         self._subprotocol = subprotocol
         self._patience = patience
         self._give_up_after = give_up_after
+        self._tls = tls
         self._draw = draw
         self._sleep = sleep
         self._dialogue = Dialogue(self.clock, draw)
@@ -120,6 +123,16 @@ class Connection(Requests):
             view = self.view(race)
             if holds(view):
                 return view
+            if self._ended is not None:
+                raise self._ended
+            await self._dialogue.change()
+
+    async def race_where(self, holds: Callable[[RaceView], bool]) -> RaceView:
+        """Waits until something holds of some race that is known, as one that the queue has found. Raises Closed."""
+        while True:
+            found = next((view for view in self.races.values() if holds(view)), None)
+            if found is not None:
+                return found
             if self._ended is not None:
                 raise self._ended
             await self._dialogue.change()
@@ -198,7 +211,7 @@ class Connection(Requests):
         raise next((failed for failed in failures if not failed.final), failures[0])
 
     async def _arrive_there(self) -> Wire:
-        wire = await open_wire(self.url, self._subprotocol)
+        wire = await open_wire(self.url, self._subprotocol, self._tls)
         try:
             welcome = await greet(self.url, wire, self._hello, self.clock, self._sleep)
         except BaseException:

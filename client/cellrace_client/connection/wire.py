@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -85,12 +86,13 @@ class Wire:
         self._socket.transport.abort()
 
 
-async def open_wire(url: str, subprotocol: str | None = None) -> Wire:
-    """Opens a connection that speaks one of our subprotocols. Raises Unreachable."""
+async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContext | None = None) -> Wire:
+    """Opens a connection that speaks one of our subprotocols, with `tls` for wss:// addresses. Raises Unreachable."""
     offered = [SUBPROTOCOLS[subprotocol]] if subprotocol else list(SUBPROTOCOLS.values())
     try:
         socket = await connect(
             url,
+            ssl=(tls or True) if url.startswith("wss:") else None,
             subprotocols=[Subprotocol(name) for name in offered],
             compression=None,
             max_size=MAX_FRAME,

@@ -1,0 +1,55 @@
+"""Quick matches for a bot: it waits in the queue of a game, or in those of several in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace_client.connection import Connection
+from cellrace_client.race_view import PLAYING, RaceView
+
+LOOK = 15.0
+"""Seconds after which one who waits asks again to wait: a connection that dropped has left the queue."""
+_LATE = 0.3
+"""Seconds in which a match may still come that was made before the queue was left."""
+
+
+class Matches:
+    """Finds one quick match after the other; `bots` says whether bots will do as rivals."""
+
+    def __init__(self, connection: Connection, variants: Sequence[str], *, bots: bool, turn: float = LOOK) -> None:
+        self._connection = connection
+        self._variants = itertools.cycle(variants)
+        self._several = len(variants) > 1
+        self._bots = bots
+        self._turn = turn
+
+    async def next(self) -> RaceView:
+        """The next race that one is in. Raises CellraceError where the connection ends."""
+        variant = next(self._variants)
+        while True:
+            try:
+                await self._connection.queue(variant, bots=self._bots)
+            except Refused as refused:
+                if refused.code != ErrorCode.ALREADY_QUEUED:
+                    raise
+            view = await self._matched(self._turn)
+            if view is None and self._several:
+                await self._connection.leave_queue()
+                view, variant = await self._matched(_LATE), next(self._variants)
+            if view is not None:
+                return view
+
+    async def _matched(self, within: float) -> RaceView | None:
+        try:
+            async with asyncio.timeout(within):
+                return await self._connection.race_where(goes_on)
+        except TimeoutError:
+            return None
+
+
+def goes_on(view: RaceView) -> bool:
+    """Whether a race has not ended, and one's own game in it neither."""
+    return not view.ended and view.me is not None and view.me.status in PLAYING
