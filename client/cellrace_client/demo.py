@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from random import Random
 
@@ -40,7 +40,40 @@ def demo_settings(variant: str, deal: int | None) -> SettingsRequest:
 
 
 async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
-    """A person at the lines against a bot, which also enters each rematch."""
+    """A person at the lines against a bot."""
+
+    async def play(me: Connection, race: str, rival: str) -> Ending:
+        say(
+            _(
+                "{name}, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end."
+            ).format(name=rival)
+        )
+        client = PlainClient(me, TypedLines(), say, interactive=True, lasting=False)
+        return await client.run(race)
+
+    return await _play_a_bot(settings, say, chance, play)
+
+
+async def play_demo_on_screen(settings: SettingsRequest, say: Say, chance: Random) -> Ending:
+    """A person at the full screen against a bot."""
+    # Imported here, so that the lines need nothing of it.
+    from cellrace_client.terminal.app.app import Outcome
+    from cellrace_client.terminal.app.running import play_full_screen, taste_for
+
+    async def play(me: Connection, race: str, _rival: str) -> Ending:
+        outcome = await play_full_screen(me, race, taste_for(None, letters=False))
+        return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
+
+    return await _play_a_bot(settings, say, chance, play)
+
+
+async def _play_a_bot(
+    settings: SettingsRequest,
+    say: Say,
+    chance: Random,
+    play: Callable[[Connection, str, str], Awaitable[Ending]],
+) -> Ending:
+    """A race against a bot, which also enters each rematch."""
     say(_("Starting a server of our own …"))
     async with own_server() as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
         race = await me.create(settings)
@@ -48,12 +81,7 @@ async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Endi
         await me.view_where(race.race, lambda view: len(view.entrants) == 2)
         rivalling = asyncio.create_task(_rival(rival, race.race, chance))
         try:
-            say(
-                _(
-                    "{name}, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end."
-                ).format(name=rival.player.name)
-            )
-            return await PlainClient(me, TypedLines(), say, interactive=True, lasting=False).run(race.race)
+            return await play(me, race.race, rival.player.name)
         finally:
             rivalling.cancel()
             await asyncio.gather(rivalling, return_exceptions=True)

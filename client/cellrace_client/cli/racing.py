@@ -17,7 +17,7 @@ from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
-from cellrace_client.demo import demo_settings, play_demo, watch_demo
+from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, watch_demo
 from cellrace_client.language import _
 from cellrace_client.narrator import narrated
 from cellrace_client.pace import PACES
@@ -251,9 +251,10 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
 @click.command(epilog="Example: cellrace demo --variant six-by-six")
 @click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
 @click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
+@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--seed", type=int, help="Let the bots make the same choices again.")
 @lang_option
-def demo(variant: str, deal: int | None, seed: int | None) -> None:
+def demo(variant: str, deal: int | None, plain: bool, seed: int | None) -> None:
     """Race a bot on this machine, or watch two.
 
     Starts a server of its own, which ends with the demo. In a terminal you race a bot at a human pace; without one two
@@ -261,6 +262,8 @@ def demo(variant: str, deal: int | None, seed: int | None) -> None:
     """
     chance = Random(seed)  # noqa: S311 - a pace, no secret
     settings = demo_settings(variant, deal)
-    race = play_demo if sys.stdin.isatty() else watch_demo
+    race = watch_demo
+    if sys.stdin.isatty():
+        race = play_demo if plain or not can_be_full_screen() else play_demo_on_screen
     if run_to_the_end(race(settings, _say, chance)) is not Ending.WELL:
         raise click.exceptions.Exit(NO)
