@@ -34,6 +34,7 @@ from cellrace_server.metrics import Metrics
 from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
+from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.queueing import enter_match, find_match
 from cellrace_server.net.services import Services
@@ -191,9 +192,15 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
     def readiness() -> str | None:
         return _readiness(store, hearing)
 
+    pages = CompetitionPages(store, services.competition, services.challenges)
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
     return Web(
-        readiness, filler.detail, metrics.page, Api(store, services.listing, services.replays), bounds, store.counts
+        readiness,
+        filler.detail,
+        metrics.page,
+        Api(store, services.listing, services.replays, pages),
+        bounds,
+        store.counts,
     )
 
 

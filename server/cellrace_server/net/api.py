@@ -24,6 +24,7 @@ from cellrace_server.core.race import Race
 from cellrace_server.core.spectating import shown_until
 from cellrace_server.listing import Listing
 from cellrace_server.net import views
+from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
 from cellrace_server.play import Start, tally_of
 from cellrace_server.replays import Replays
@@ -40,6 +41,9 @@ MOST_ENTRIES = 5_000
 _RACES = "/api/v1/races"
 _REPLAYS = "/api/v1/replays"
 _KEYS = "/api/v1/keys"
+_PLAYERS = "/api/v1/players/"
+_LEADERBOARDS = "/api/v1/leaderboards/"
+_DAILY = "/api/v1/daily/"
 _ID = re.compile("[0-9A-Za-z_-]{1,64}")
 _STATUSES = {
     ErrorCode.NOT_ALLOWED: HTTPStatus.FORBIDDEN,
@@ -57,10 +61,11 @@ class PublishedKeys(msgspec.Struct, frozen=True):
 class Api:
     """Answers what is asked below `/api/v1`."""
 
-    def __init__(self, store: Store, listing: Listing, replays: Replays) -> None:
+    def __init__(self, store: Store, listing: Listing, replays: Replays, competition: CompetitionPages) -> None:
         self._store = store
         self._listing = listing
         self._replays = replays
+        self._competition = competition
         # One for each variant and state, and only for those that there are.
         self._lists: dict[tuple[str | None, RaceState | None], tuple[float, tuple[Summary, ...]]] = {}
         self._looking = asyncio.Lock()
@@ -76,6 +81,8 @@ class Api:
                 return await self._replay(path.removeprefix(_REPLAYS + "/"))
             if path == _KEYS:
                 return json_response(HTTPStatus.OK, PublishedKeys(await self._replays.keys()))
+            if path.startswith((_PLAYERS, _LEADERBOARDS, _DAILY)):
+                return bytes_response(HTTPStatus.OK, await self._competing(path, _parsed(query)), JSON_TYPE)
             raise Refused(ErrorCode.NOT_FOUND, f"There is nothing at {path[:100]}.")
         except Refused as refused:
             status = _STATUSES.get(ErrorCode(refused.code), HTTPStatus.NOT_FOUND)
@@ -83,6 +90,13 @@ class Api:
         except StoreError:
             text = "The store is in trouble; ask again."
             return error_response(HTTPStatus.SERVICE_UNAVAILABLE, ErrorCode.RETRY_LATER, text, retry_after=1)
+
+    async def _competing(self, path: str, asked: dict[str, str]) -> bytes:
+        if path.startswith(_PLAYERS):
+            return await self._competition.player(path.removeprefix(_PLAYERS))
+        if path.startswith(_LEADERBOARDS):
+            return await self._competition.leaderboard(path.removeprefix(_LEADERBOARDS), asked)
+        return await self._competition.daily(path.removeprefix(_DAILY), asked)
 
     async def _replay(self, names: str) -> Response:
         race_id, _, player = names.partition("/")
