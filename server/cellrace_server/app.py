@@ -193,15 +193,9 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
         return _readiness(store, hearing)
 
     pages = CompetitionPages(store, services.competition, services.challenges)
+    api = Api(store, services.listing, services.replays, pages)
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
-    return Web(
-        readiness,
-        filler.detail,
-        metrics.page,
-        Api(store, services.listing, services.replays, pages),
-        bounds,
-        store.counts,
-    )
+    return Web(readiness, filler.detail, metrics.page, api, bounds, store.counts)
 
 
 def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling], None]:

@@ -20,16 +20,23 @@ async def raced(node: Node, *players: Player, **settings: object) -> str:
     race = await start_race(*players, variant=GAME, **settings)
     for player in players:
         await player.ask("race.concede", race=race)
-    await players[0].push("race.over", race=race)
-    while (await node.services.store.races.head(race)).packed is False:  # type: ignore[union-attr]  # it is there
-        await players[0].settle()
+    await settled(node, players[0], race)
     return race
+
+
+async def settled(node: Node, player: Player, race: str) -> None:
+    """Wait until a race is over and all that follows from that is done."""
+    await player.push("race.over", race=race)
+    while (await node.services.store.races.head(race)).packed is False:  # type: ignore[union-attr]  # it is there
+        await player.settle()
 
 
 async def test_a_player_is_shown_as_on_the_wire_to_somebody_else(node: Node, seats: Table) -> None:
     ann, ben, eve = [await seats.player(name) for name in ("Ann", "Ben", "Eve")]
     race = await raced(node, ann, ben)
-    hidden = await raced(node, ann, ben, private=True)
+    hidden = (await ann.ask("daily.start", variant=GAME))["race"]
+    await ann.ask("race.forfeit", race=hidden)
+    await settled(node, ann, hidden)
     shown = (await get(node, f"players/{ann.id}")).json
     asked = await eve.ask("player.get", player=ann.id)
     assert {name: value for name, value in asked.items() if name != "re"} == shown
