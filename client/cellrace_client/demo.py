@@ -19,7 +19,7 @@ from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.sentences import tell_race
-from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.thinker import Thinker
 from cellrace_client.verdict import Verdict, standings_faults
 
@@ -48,7 +48,7 @@ async def play_demo(settings: SettingsRequest, say: Say, chance: Random) -> Endi
                 "{name}, a bot, races you on the same deal. Type ready to start, rules for the rules, quit to end."
             ).format(name=rival)
         )
-        client = PlainClient(me, TypedLines(), say, interactive=True, lasting=False)
+        client = PlainClient(me, TypedLines(), say, interactive=True, lasting=False, width=terminal_width)
         return await client.run(race)
 
     return await _play_a_bot(settings, say, chance, play)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cellrace.rules_text import rules_paragraphs
+from cellrace.variants import VARIANTS
+from cellrace_client.language import LANGUAGES, speak, spoken
 from cellrace_client.terminal.speech import (
     LONGEST_LINE,
     decimal_text,
+    fitted,
     length_text,
     listed,
     ordinal,
@@ -34,6 +39,26 @@ def test_escapes_are_shown_as_question_marks() -> None:
     """A name cannot clear the screen, or turn the line round."""
     assert printable("Eve\x1b[2J\u202e\u200b\x07\x9b!") == "Eve?[2J????!"
     assert printable("a\nb\u2028c\u00a0d\te") == "a b c d e"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_paragraph_of_the_rules_is_cut(code: str) -> None:
+    """The longest that we say in one line goes through whole, in every language and game."""
+    speak(code)
+    try:
+        for variant in VARIANTS.values():
+            for title, text in rules_paragraphs(variant, spoken()):
+                assert not printable(f"{title}: {text}").endswith("…")
+    finally:
+        speak("en")
+
+
+@given(st.lists(st.text("abc-é♣", min_size=1, max_size=18), min_size=1).map(" ".join), st.integers(20, 120))
+def test_a_line_is_broken_between_words(line: str, width: int) -> None:
+    """Nothing is lost, nothing is wider, and without a terminal nothing is broken."""
+    assert " ".join(fitted(line, width)) == line
+    assert all(len(part) <= width for part in fitted(line, width))
+    assert fitted(line, None) == [line]
 
 
 def test_lengths_are_told_to_the_millisecond() -> None:

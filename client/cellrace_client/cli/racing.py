@@ -24,7 +24,7 @@ from cellrace_client.pace import PACES
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.plain import PROGRESS_EVERY, Ending, PlainClient
 from cellrace_client.terminal.speech import printable
-from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore, read_token_file, write_token_file
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -149,7 +149,9 @@ def bot(
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--deck", type=click.Choice(("four", "two", "contrast", "none")), help="Colours of the suits.")
 @click.option("--letters", is_flag=True, help="Suits as letters, where the terminal has no ♣ ♦ ♥ ♠.")
-@click.option("--profile", default=DEFAULT_PROFILE, show_default=True, help="Play as another player of yours.")
+@click.option(
+    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Play as another player of yours, or of this machine."
+)
 @click.option(
     "--progress",
     type=click.FloatRange(min=0.5),
@@ -188,7 +190,12 @@ def play(
             connection = await _come_as(stack, server, name, token, profile, subprotocol)
             entered = await _enter(connection, wanted)
             client = PlainClient(
-                connection, TypedLines(), _say, interactive=sys.stdin.isatty(), progress_every=progress
+                connection,
+                TypedLines(),
+                _say,
+                interactive=sys.stdin.isatty(),
+                progress_every=progress,
+                width=terminal_width,
             )
             return await client.run(entered)
 

@@ -20,7 +20,7 @@ from cellrace_client.terminal.plain_commands import Commands, has_begun
 from cellrace_client.terminal.progress import ProgressTeller
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.sentences import countdown_text, tell_event, tell_race
-from cellrace_client.terminal.speech import printable
+from cellrace_client.terminal.speech import fitted, printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.terminal.watching import first_board_lines, tell_moved
 
@@ -39,7 +39,7 @@ class PlainClient:
 
     `interactive` is False for a pipe: then moves wait for the start of a race, a refusal makes the exit status 1, and
     at the end of the input a game that has ended waits for the standings. `lasting` says whether the server is still
-    there afterwards.
+    there afterwards. `width` tells how wide the terminal is that is written to, None where it is none.
     """
 
     def __init__(
@@ -51,12 +51,14 @@ class PlainClient:
         interactive: bool,
         lasting: bool = True,
         progress_every: float = PROGRESS_EVERY,
+        width: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._connection = connection
         self._lines = lines
         self._write = say
         self._interactive = interactive
         self._lasting = lasting
+        self._width = width
         self._progress = ProgressTeller(progress_every)
         self._heard = asyncio.Event()
         self._commands = Commands(connection, self.say)
@@ -66,7 +68,8 @@ class PlainClient:
     def say(self, *sentences: str) -> None:
         """Says sentences, a line each, with nothing in them that a terminal would obey."""
         for sentence in sentences:
-            self._write(printable(sentence))
+            for line in fitted(printable(sentence), self._width()):
+                self._write(line)
 
     async def run(self, race: str | None = None) -> Ending:
         """Plays until `quit` or the end of the input. Raises CellraceError when the connection ends before."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 import unicodedata
 
 from cellrace_client.language import _, spoken_code
 
-LONGEST_LINE = 400
+LONGEST_LINE = 1000
+"""More than any sentence of ours has, in any language; a paragraph of the rules is the longest."""
+_NARROWEST = 20
 
 
 def printable(text: str) -> str:
@@ -16,6 +19,13 @@ def printable(text: str) -> str:
     """
     shown = "".join(_shown(char) for char in text[: LONGEST_LINE + 1])
     return shown if len(text) <= LONGEST_LINE else shown[: LONGEST_LINE - 1] + "…"
+
+
+def fitted(line: str, width: int | None) -> list[str]:
+    """A line in as many of a terminal's width as it takes, broken between words; None: it is no terminal's."""
+    if width is None or len(line) <= width:
+        return [line]
+    return textwrap.wrap(line, max(width, _NARROWEST), break_on_hyphens=False)
 
 
 def _shown(char: str) -> str:

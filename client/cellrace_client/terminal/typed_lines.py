@@ -14,6 +14,14 @@ _AHEAD = 8
 """So many lines are read ahead; then the thread waits, and with it whoever writes into the pipe."""
 
 
+def terminal_width(descriptor: int = 1) -> int | None:
+    """How many characters a line of the terminal has now; None where it is none."""
+    try:
+        return os.get_terminal_size(descriptor).columns or None
+    except OSError:
+        return None
+
+
 class TypedLines:
     """The lines of a file descriptor, for one reader; None at its end."""
 
