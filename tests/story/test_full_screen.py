@@ -217,3 +217,19 @@ async def test_no_server_is_told_before_anything_is_drawn(environment: dict[str,
         await shown.shows("nothing listens there")
         assert "cellrace serve" in shown.text
         assert ENTERED not in shown.written
+
+
+async def test_the_demo_is_on_the_full_screen_too(environment: dict[str, str]) -> None:
+    """A bot waits, is ready, and the race starts when the player is; nothing is left behind."""
+    folder = Path(environment["HOME"]) / "tmp"
+    folder.mkdir()
+    async with terminal(environment | {"TMPDIR": str(folder)}, "demo", "--variant", "six-by-six") as shown:
+        await shown.shows("Robo (bot)")
+        await shown.shows("Press space when you are ready")
+        shown.type(" ")
+        await shown.shows("0/36 home")
+        shown.type("\x03")
+        await shown.shows("Your game is not over")
+        shown.type("\x03")
+        assert await shown.ended() == 0
+    assert not files(str(folder), "cellrace-*")
