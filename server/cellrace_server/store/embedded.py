@@ -226,7 +226,14 @@ async def _ask(socket: Path, command: bytes) -> bytes:
 def _make_private(directory: Path) -> Path:
     directory = directory.absolute()
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if stat.S_IMODE(directory.stat().st_mode) != 0o700:
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    if mode & stat.S_ISVTX:
+        # Like /tmp: made private, it would be there for nobody else any more.
+        raise StoreUnfit(
+            f"The data directory {directory} is one that users share. "
+            f"Name one of your own with --data-dir, as {directory}/cellrace."
+        )
+    if mode != 0o700:
         directory.chmod(0o700)
     return directory
 

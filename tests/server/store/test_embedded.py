@@ -326,6 +326,13 @@ class TestRefusals:
         with pytest.raises(StoreUnfit, match=r"cannot be used .*--data-dir"):
             await EmbeddedStore.open(tmp_path / "file")
 
+    async def test_a_directory_that_users_share_is_left_as_it_is(self, tmp_path):
+        tmp_path.chmod(0o1777)
+        with pytest.raises(StoreUnfit, match=r"users share.*--data-dir"):
+            await EmbeddedStore.open(tmp_path)
+        assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
+        assert not list(tmp_path.iterdir())
+
     @pytest.fixture
     def on_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
         """Hides the wheel and puts programs with a name and a version on an otherwise empty PATH."""
