@@ -61,7 +61,7 @@ async def play_demo_on_screen(settings: SettingsRequest, say: Say, chance: Rando
     from cellrace_client.terminal.app.running import play_full_screen, taste_for
 
     async def play(me: Connection, race: str, _rival: str) -> Ending:
-        outcome = await play_full_screen(me, race, taste_for(None, letters=False))
+        outcome = await play_full_screen(me, race, taste_for(None, letters=False), lasting=False)
         return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
 
     return await _play_a_bot(settings, say, chance, play)

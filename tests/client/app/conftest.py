@@ -150,6 +150,7 @@ class House:
         taste: Taste | None = None,
         url: str | None = None,
         connection: Connection | None = None,
+        lasting: bool = True,
     ) -> Screen:
         """A player at a screen."""
         if connection is None:
@@ -160,7 +161,7 @@ class House:
             at = self.at.get(name)
             return known.clock.now() if at is None else at
 
-        app = CellraceApp(connection, race=race, taste=taste or Taste(steps=False), now=now)
+        app = CellraceApp(connection, race=race, taste=taste or Taste(steps=False), now=now, lasting=lasting)
         self.stack.push_async_callback(app.desk.close)
         pilot = await self.stack.enter_async_context(shown(app, size))
         screen = Screen(app, pilot, connection)

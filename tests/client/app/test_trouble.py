@@ -89,6 +89,17 @@ async def test_a_session_taken_over_says_so_and_stops(house: House, size: tuple[
         assert screen.app.return_value is Outcome.AGAIN
 
 
+@pytest.mark.parametrize(("lasting", "told"), [(True, "Come back within 120 s"), (False, "Give this race up?")])
+async def test_whoever_leaves_hears_whether_there_is_a_way_back(house: House, lasting: bool, told: str) -> None:
+    """A demo's server ends with it: nobody is told to come back to that."""
+    first = await house.at_play(alone())
+    race = next(iter(first.connection.races))
+    again = await house.stack.enter_async_context(connect(house.url, token=first.connection.token))
+    screen = await house.screen(race=race, connection=again, lasting=lasting)
+    await screen.press("ctrl+q")
+    await screen.shows(told)
+
+
 async def test_moves_made_elsewhere_are_taken_in(house: House) -> None:
     """What another connection of the player played is on the board after coming back."""
     screen = await house.at_play(alone())

@@ -96,8 +96,10 @@ class CellraceApp(App[Outcome]):
         race: str | None = None,
         taste: Taste | None = None,
         now: Callable[[], int] | None = None,
+        lasting: bool = True,
     ) -> None:
         super().__init__()
+        self._lasting = lasting
         self.desk = Desk(connection, self, taste or Taste(), now)
         self._first_race = race
         self._race: str | None = None
@@ -242,7 +244,7 @@ class CellraceApp(App[Outcome]):
         if view is None or not view.playing or not self.desk.connection.connected:
             self.exit(Outcome.LEFT)
             return
-        question = stop_question("leave", view.settings.grace)
+        question = stop_question("leave", view.settings.grace if self._lasting else None)
         self.push_screen(question, lambda sure: self.exit(Outcome.LEFT) if sure else None)
 
     def action_leave(self) -> None:

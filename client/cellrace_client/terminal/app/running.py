@@ -26,9 +26,9 @@ def _shows_suits(encoding: str | None) -> bool:
     return True
 
 
-async def play_full_screen(connection: Connection, race: str | None, taste: Taste) -> Outcome:
-    """Plays until the player leaves, or wants to connect again."""
-    app = CellraceApp(connection, race=race, taste=taste)
+async def play_full_screen(connection: Connection, race: str | None, taste: Taste, *, lasting: bool = True) -> Outcome:
+    """Plays until the player leaves, or wants to connect again; `lasting`: the server is still there afterwards."""
+    app = CellraceApp(connection, race=race, taste=taste, lasting=lasting)
     try:
         outcome = await app.run_async()
     finally:
