@@ -1,4 +1,4 @@
-"""NODES, lines 13 to 18 and 23: how nodes hear each other, and what a lost reply or a dead node leaves behind.
+"""NODES, 2, 6, 7, 13 to 18 and 23, as far as they take two nodes: how these hear each other, what one leaves behind.
 
 One test for each rule, which fails when the rule is taken out; its docstring names the line and what breaks without it.
 What replicas are good for (17) is tested in store/test_wait.py and store/test_sentinel.py.
@@ -7,15 +7,15 @@ What replicas are good for (17) is tested in store/test_wait.py and store/test_s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 from redis.exceptions import ResponseError
 
-from cellrace.messages import EntrantStatus, RaceCreate, SettingsRequest
+from cellrace.messages import EntrantStatus, RaceCreate, RaceWatch, SettingsRequest
 from cellrace_server import upkeep as upkeep_module
-from cellrace_server.core.facts import Done, Joined, Over, Tally
+from cellrace_server.core.facts import Done, Joined, Over, ReadySet, Stamped, Tally
 from cellrace_server.core.presence import NODE_SILENCE, Nodes
 from cellrace_server.core.race import Race, standings
 from cellrace_server.room import Room
@@ -25,8 +25,9 @@ from cellrace_server.store.commits import Commit, Committed, Fenced
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import FactTold, MovesTold
 from cellrace_server.store.library import versioned
+from cellrace_server.store.races import LostTrack
 from tests.server.hearing import hearing
-from tests.server.races import ANN, BEN
+from tests.server.races import ANN, BEN, CAT
 from tests.server.shell import SHORT, WIN, FakeMember, Shell
 from tests.server.shell import shell as a_shell
 from tests.server.store.listening import listening
@@ -48,6 +49,71 @@ async def hosts(shell: Shell, race: Race) -> set[bytes]:
 
 def commit(shell: Shell, race: Race, player: str, *moves: str, seq: int = 0, sid: str = "1.s") -> Commit:
     return Commit(race.id, player, sid, seq, shell.now(), moves, Tally(seq + len(moves), 0, seq + len(moves), 0), "c")
+
+
+class TestLine2:
+    async def test_a_history_that_was_rolled_back_and_has_gone_on_further_is_another_one(self, here: Shell) -> None:
+        """Line 2: taken for news, it would be appended to facts that are no longer on record."""
+        race = await here.race(ANN)
+        lost = await here.append(race, ReadySet("ann", True))
+        base = keys.race(race.id)
+        await here.link.command("RPOP", base + ":facts")
+        await here.link.command("HSET", base, "version", race.version, "last", race.last_id)
+        await here.append(race, Joined(BEN), Joined(CAT))
+        with pytest.raises(LostTrack):
+            await here.store.races.append(lost, "c9", [ReadySet("ann", False)], here.now())
+
+
+class TestLine6:
+    @pytest.mark.parametrize("way", ["watching", "coming back"])
+    async def test_what_happens_after_the_snapshot_is_told_and_nothing_before_it(self, here: Shell, way: str) -> None:
+        """Line 6: with a wait in between a fact would be told before the snapshot, or missing in both."""
+        race = await here.race(ANN, BEN)
+        held = await here.held(race, FakeMember(ANN))
+        await here.store.players.enter("ben", race.id, race.created_at)
+        member = FakeMember(CAT if way == "watching" else BEN)
+        heard: list[int] = []
+
+        def facts(room: Room, stamped: Sequence[Stamped]) -> None:
+            if member in room.members():
+                heard.extend(fact.version for fact in stamped)
+
+        def snapshot(room: Room) -> None:
+            heard.append(room.race.version)
+            # Whoever waits for the loop's next turn gets it before anything that this one's caller awaits.
+            asyncio.get_running_loop().call_soon(elsewhere)
+
+        def elsewhere() -> None:
+            version = room.race.version + 1
+            room.apply_facts([Stamped(version, "elsewhere", here.now(), ReadySet("ann", version % 2 == 0))])
+
+        room = held.room
+        here.recorder.facts = facts  # type: ignore[method-assign]  # a spy on what one member is told
+        toggling = asyncio.create_task(_again_and_again(elsewhere))
+        if way == "watching":
+            await here.lobby.watch(member, RaceWatch(race=race.id), "127.0.0.1", snapshot)
+        else:
+            await here.admission.resume(member, lambda referees: snapshot(referees[0].room))
+        await eventually(lambda: len(heard) > 3)
+        toggling.cancel()
+        assert heard == list(range(heard[0], heard[0] + len(heard)))
+
+
+async def _again_and_again(do: Callable[[], None]) -> None:
+    while True:
+        do()
+        await asyncio.sleep(0)
+
+
+class TestLine7:
+    async def test_a_claim_is_good_for_five_seconds(self, here: Shell, there: Shell) -> None:
+        """Line 7: for longer, the races of a node that has died with its claims would end late."""
+        race = await here.race(ANN, BEN)
+        await here.store.due.expect(race.id, here.now())
+        at = here.now()
+        assert (await there.store.due.claim(at))[0] == (race.id,)
+        assert (await here.store.due.claim(at + 4_999))[0] == ()
+        assert (await here.store.due.claim(at + 5_000))[0] == (race.id,)
 
 
 class TestLine13:
