@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from redis.asyncio import Redis
 
-from cellrace_server.app import running
+from cellrace_server.app import running, spare_collections
 from cellrace_server.config import Config
 from cellrace_server.store import connect, keys
 from cellrace_server.store.errors import StoreUnavailable
@@ -117,6 +118,18 @@ async def test_with_a_certificate_it_serves_wss(store_url: str, tmp_path: Path) 
         ann = await seats.stranger(ssl=trust, host="127.0.0.1")
         await ann.hello(name="Ann")
         await play(ann, await start_race(ann, deal=617), ["1a"])
+
+
+def test_collections_pass_over_what_stays() -> None:
+    """A full collection over all modules would stop the node for as long as a start may be apart."""
+    before = gc.get_threshold()
+    try:
+        spare_collections()
+        assert gc.get_freeze_count() > 10_000
+        assert gc.get_threshold()[0] > before[0]
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*before)
 
 
 def _self_signed(certificate: Path, key: Path) -> None:

@@ -194,6 +194,7 @@ class TestKilled:
     async def test_another_server_starts_it_again_when_starter_keeper_and_store_are_killed(
         self, data_dir, server, open_store, client_of
     ):
+        """NODES 27: within two seconds, though whoever looked after it is gone; it belongs to its data directory."""
         starter = await server()
         client = client_of((await open_store(data_dir)).url)
         await client.set("key", "value")
