@@ -7,7 +7,6 @@ import contextlib
 import gc
 import secrets
 import socket
-import ssl
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -40,6 +39,7 @@ from cellrace_server.net.queueing import enter_match, find_match
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
+from cellrace_server.net.tls import tls_context
 from cellrace_server.net.web import Web, select_subprotocol
 from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
@@ -229,10 +229,6 @@ async def _listen(config: Config, services: Services, web: Web) -> Server:
         services.sessions.add(session)
         await session.run()
 
-    tls: ssl.SSLContext | None = None
-    if config.certificate is not None:
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(config.certificate, config.key)
     return await serve(
         handle,  # type: ignore[arg-type]  # every connection is made by create_connection
         config.host,
@@ -247,7 +243,7 @@ async def _listen(config: Config, services: Services, web: Web) -> Server:
         ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
         close_timeout=2,
         max_size=config.bounds.frame_bytes,
-        ssl=tls,
+        ssl=None if config.certificate is None else tls_context(config.certificate, config.key),
         backlog=1024,
         reuse_port=config.reuse_port or None,
     )

@@ -31,10 +31,10 @@ def worker_port(port: int) -> int:
 
 
 def stop_signals() -> asyncio.Event:
-    """An event that SIGTERM and SIGINT set."""
+    """An event that SIGTERM and SIGINT set, and SIGHUP: the terminal that it was started from is gone."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     return stop
 

@@ -18,7 +18,7 @@ from tests.story.servers import COMMAND, Servers, processes_of
 from tests.waiting import eventually
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 async def test_clients_are_told_and_nothing_is_left(house: Servers, number: signal.Signals) -> None:
     server = await house.start()
     async with table(server.url) as seats:
