@@ -1,0 +1,1 @@
+"""Bad inputs: frames and requests that nobody sends, sent."""
