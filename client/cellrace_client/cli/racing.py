@@ -187,7 +187,7 @@ def play(
 
     async def work() -> Ending:
         async with AsyncExitStack() as stack:
-            connection = await _come_as(stack, server, name, token, profile, subprotocol)
+            connection = await come_as(stack, server, name, token, profile, subprotocol)
             entered = await _enter(connection, wanted)
             client = PlainClient(
                 connection,
@@ -207,7 +207,7 @@ def play(
         taste, first, outcome = taste_for(deck, letters=letters), wanted, Outcome.AGAIN
         while outcome is Outcome.AGAIN:
             async with AsyncExitStack() as stack:
-                connection = await _come_as(stack, server, name, token, profile, subprotocol)
+                connection = await come_as(stack, server, name, token, profile, subprotocol)
                 outcome = await play_full_screen(connection, await _enter(connection, first), taste)
             # The race that was asked for is entered once; whoever comes again goes on with it.
             first = Wanted()
@@ -218,7 +218,7 @@ def play(
         raise click.exceptions.Exit(NO)
 
 
-async def _come_as(
+async def come_as(
     stack: AsyncExitStack, server: str, name: str | None, token: str | None, profile: str, subprotocol: str | None
 ) -> Connection:
     """A connection as the player who is named, who is remembered, or as a new one, who is then remembered."""

@@ -10,6 +10,12 @@ from cellrace.errors import BadMessage, ErrorCode, Refused
 from cellrace.messages import (
     EXCHANGES,
     ClientMessage,
+    Daily,
+    DailyGet,
+    DailyPractice,
+    DailyStart,
+    Leaderboard,
+    LeaderboardGet,
     Move,
     Moved,
     Ok,
@@ -63,7 +69,9 @@ class Requests(ABC):
     @overload
     async def request(self, request: Ping) -> Pong: ...
     @overload
-    async def request(self, request: RaceCreate | RaceJoin | RaceWatch | RaceRematch) -> RaceAnswer: ...
+    async def request(
+        self, request: RaceCreate | RaceJoin | RaceWatch | RaceRematch | DailyStart | DailyPractice
+    ) -> RaceAnswer: ...
     @overload
     async def request(self, request: RaceSync) -> RaceAnswer | RaceMissed: ...
     @overload
@@ -77,6 +85,10 @@ class Requests(ABC):
     async def request(self, request: QueueJoin) -> Queued: ...
     @overload
     async def request(self, request: PlayerGet) -> PlayerAnswer: ...
+    @overload
+    async def request(self, request: DailyGet) -> Daily: ...
+    @overload
+    async def request(self, request: LeaderboardGet) -> Leaderboard: ...
     @overload
     async def request(self, request: ReplayGet) -> ReplayAnswer: ...
     @overload
@@ -181,6 +193,29 @@ class Requests(ABC):
     async def leave_queue(self) -> None:
         """Stops waiting to be matched."""
         await self.request(QueueLeave())
+
+    async def daily(self, variant: str = "freecell", date: str | None = None) -> Daily:
+        """A day's challenge, today's unless a date is named, and one's own attempt."""
+        return await self.request(DailyGet(variant=variant, date=date))
+
+    async def start_daily(self, variant: str = "freecell") -> RaceView:
+        """Begins one's only attempt at today's challenge; the view of it where it goes on already."""
+        try:
+            return self.races[(await self.request(DailyStart(variant=variant))).race]
+        except Refused as refused:
+            # Asked again after a drop, or begun at another place.
+            going_on = self.races.get(refused.race or "")
+            if refused.code != ErrorCode.ALREADY_ATTEMPTED or going_on is None or going_on.ended:
+                raise
+            return going_on
+
+    async def practise(self, variant: str, date: str) -> RaceView:
+        """Plays the deal of a published day; it never counts."""
+        return self.races[(await self.request(DailyPractice(variant=variant, date=date))).race]
+
+    async def leaderboard(self, request: LeaderboardGet) -> Leaderboard:
+        """Rows of a leaderboard."""
+        return await self.request(request)
 
     async def replay(self, race: str, player: str) -> Replay:
         """The signed replay of a finished game."""

@@ -46,6 +46,11 @@ WORDS: dict[str, Word] = {
     "race": Word("race", "tells which race you are in, its settings and its deal"),
     "wait": Word("wait", "waits until the race starts, or once it runs, until it is over"),
     "rematch": Word("rematch", "opens or enters the race that follows this one"),
+    "daily": Word("daily [VARIANT]", "begins your one attempt at today's deal, or goes on with it"),
+    "queue": Word("queue [VARIANT] [bots]", "waits for a rival; with bots a bot will do"),
+    "unqueue": Word("unqueue", "waits no more"),
+    "leaderboard": Word("leaderboard BOARD [VARIANT]", "shows a board: daily, streak, rating, best or deal"),
+    "stats": Word("stats [PLAYER]", "tells what you have done, or somebody else by id"),
     "quit": Word("quit", "ends the program; a race that runs goes on for its grace period"),
 }
 """Every command by its first word."""

@@ -12,9 +12,11 @@ from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, spoken
+from cellrace_client.matches import goes_on
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
+from cellrace_client.terminal.competing_commands import WORDS_HERE, CompetingCommands
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
@@ -36,6 +38,7 @@ class Commands:
         self._connection = connection
         self._say = say
         self._thinker = Thinker()
+        self._competing = CompetingCommands(connection, say)
 
     async def close(self) -> None:
         """Ends what was started for hints."""
@@ -85,6 +88,10 @@ class Commands:
                 await self._wait()
             case "rematch":
                 self._enter(await connection.rematch(self.view().race))
+            case word if word in WORDS_HERE:
+                if (begun := await self._competing.obey(command)) is not None:
+                    self._enter(begun)
+                    self.show_board(begun)
             case _:
                 self._say(_("{word} cannot be done here.").format(word=command.word))
 
@@ -240,6 +247,8 @@ class Commands:
             self._say(f"{told} {_(VERDICT_SENTENCES[view.verdict])}")
 
     async def _wait(self) -> None:
+        if self.race is None and self._competing.waiting:
+            self.race = (await self._connection.race_where(goes_on)).race
         view = self.view()
         if view.state in (RaceState.OPEN, RaceState.COUNTDOWN):
             await self._connection.view_where(view.race, has_begun if view.me else _is_past_its_start)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeVar
+from urllib.parse import unquote
 
 import msgspec
 
@@ -16,6 +17,7 @@ from cellrace_server.net import views
 from cellrace_server.store import Store
 
 _STRANGER = ""
+_LEADERBOARD = ("variant", "date", "deal", "bots", "limit", "offset", "around")
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -28,17 +30,18 @@ class CompetitionPages:
         self._competition = competition
         self._challenges = challenges
 
-    async def player(self, player: str) -> bytes:
-        """A player's profile. Raises Refused with `not_found`, StoreUnavailable."""
+    async def player(self, named: str) -> bytes:
+        """The profile of a player, by id or else by name. Raises Refused with `not_found`, StoreUnavailable."""
+        player = await self._store.accounts.find_id(unquote(named))
         profile = await self._competition.profile(_STRANGER, PlayerGet(player=player))
         return JSON.encode(views.player_answer(profile, self._store.clock.now(), None))
 
     async def leaderboard(self, board: str, asked: Mapping[str, str]) -> bytes:
-        """Rows of a board. Raises Refused, StoreUnavailable."""
-        fields = {name: asked[name] for name in ("variant", "date", "deal", "bots", "limit", "offset") if name in asked}
+        """Rows of a board, seen by whoever is named as `player`. Raises Refused, StoreUnavailable."""
+        fields = {name: asked[name] for name in _LEADERBOARD if name in asked}
         request = _request({"board": board, **fields}, LeaderboardGet)
         try:
-            return JSON.encode(await self._competition.leaderboard(_STRANGER, request))
+            return JSON.encode(await self._competition.leaderboard(asked.get("player", _STRANGER), request))
         except BadMessage as bad:
             raise Refused(ErrorCode.BAD_MESSAGE, str(bad)) from bad
 

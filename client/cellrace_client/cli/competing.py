@@ -1,0 +1,197 @@
+"""The commands of the competition: daily, leaderboard, stats."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+import click
+import msgspec
+
+from cellrace.errors import CellraceError
+from cellrace.messages import Daily, Leaderboard, PlayerAnswer
+from cellrace.variants import MAIN_VARIANTS
+from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, lang_option
+from cellrace_client.cli.racing import come_as
+from cellrace_client.cli.running import run_to_the_end
+from cellrace_client.connection import server_url
+from cellrace_client.connection.fetching import fetch
+from cellrace_client.language import _
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
+from cellrace_client.terminal.competing_commands import CompetingCommands
+from cellrace_client.terminal.plain import Ending, PlainClient
+from cellrace_client.terminal.refusals import refusal_text
+from cellrace_client.terminal.speech import printable
+from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
+
+F = TypeVar("F", bound=Callable[..., object])
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def _common(function: F) -> F:
+    for option in (
+        lang_option,
+        click.option("--json", "as_json", is_flag=True, help="Print the server's answer as JSON."),
+        click.option(
+            "--profile", default=DEFAULT_PROFILE, show_default=True, help="As this player of yours on the server."
+        ),
+        click.option("--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where."),
+    ):
+        function = option(function)
+    return function
+
+
+def _say(*sentences: str) -> None:
+    for sentence in sentences:
+        click.echo(printable(sentence))
+
+
+def _own_id(server: str, profile: str) -> str:
+    """The id of one's player, which every token begins with; empty where there is none."""
+    remembered = TokenStore().load(server_url(server), profile)
+    return "" if remembered is None else remembered.token.partition(".")[0]
+
+
+def _fetched(server: str, path: str, kind: type[T]) -> tuple[T, bytes]:
+    """What a page of the server says; as it came as well. Its refusals as sentences."""
+    try:
+        text = fetch(server, path)
+        return msgspec.json.decode(text, type=kind), text
+    except msgspec.DecodeError as unreadable:
+        raise click.ClickException(_("The server's answer cannot be read.")) from unreadable
+    except CellraceError as error:
+        raise click.ClickException(printable(refusal_text(error))) from error
+
+
+@click.command(epilog="Example: cellrace daily six-by-six")
+@click.argument("variant", type=click.Choice(MAIN_VARIANTS), default="freecell")
+@click.option("--practice", metavar="DATE", help="Play the deal of a day that is published; it never counts.")
+@click.option("--show", is_flag=True, help="Tell how the day stands, and begin nothing.")
+@click.option("--yes", is_flag=True, help="Begin without being asked.")
+@click.option("--name", help="Your name: for a new player, or to take another one.")
+@_common
+def daily(
+    variant: str,
+    practice: str | None,
+    show: bool,
+    yes: bool,
+    name: str | None,
+    server: str,
+    profile: str,
+    as_json: bool,
+) -> None:
+    """Play today's daily challenge: one deal for everybody, one attempt each.
+
+    The attempt begins when the cards are shown, and its hour runs on if you leave: the same command goes on with it.
+    Once it has ended the day's board is shown. --show and --json begin nothing.
+    """
+    if as_json or (show and practice is None):
+        answer, text = _fetched(server, f"/api/v1/daily/{variant}", Daily)
+        if as_json:
+            click.echo(text.decode())
+        else:
+            _say(*daily_lines(answer))
+        return
+
+    async def work() -> Ending:
+        async with AsyncExitStack() as stack:
+            connection = await come_as(stack, server, name, None, profile, None)
+            competing = CompetingCommands(connection, _say)
+            race: RaceView | None
+            if practice is not None:
+                race = await connection.practise(variant, practice)
+            else:
+                day = await connection.daily(variant)
+                if day.you is None and not yes and sys.stdin.isatty():
+                    _say(*daily_lines(day))
+                    # In a terminal nobody begins by mistake what can be begun once.
+                    click.confirm(_("Begin it now?"), default=True, abort=True)
+                race = await competing.daily(variant)
+            if race is None:
+                return Ending.WELL
+            client = PlainClient(connection, TypedLines(), click.echo, interactive=sys.stdin.isatty())
+            ending = await client.run(race.race)
+        # The connection ends with the lines; the day is told as everybody sees it.
+        if practice is None:
+            _show_board(server, "daily", _own_id(server, profile), variant=variant, limit="10", around="true")
+        return ending
+
+    if run_to_the_end(work()) is not Ending.WELL:
+        raise click.exceptions.Exit(NO)
+
+
+def _show_board(server: str, board: str, me: str, **asked: str) -> None:
+    answer, _text = _leaderboard(server, board, me, asked)
+    _say(*leaderboard_lines(answer, me, Asked(asked.get("date"), int(asked["deal"]) if "deal" in asked else None)))
+
+
+def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tuple[Leaderboard, bytes]:
+    query = urlencode({**asked, **({"player": me} if me else {})})
+    return _fetched(server, f"/api/v1/leaderboards/{board}?{query}", Leaderboard)
+
+
+@click.command(epilog="Example: cellrace leaderboard best --variant six-by-six --limit 10")
+@click.argument("board", type=click.Choice(BOARDS))
+@click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
+@click.option("--date", help="With daily: the day, YYYY-MM-DD.  [default: today, UTC]")
+@click.option("--deal", type=DEAL_NUMBER, help="With deal: its number.")
+@click.option("--people", is_flag=True, help="Without bots.")
+@click.option("--limit", type=click.IntRange(0, 100), default=20, show_default=True, help="How many rows.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="How many rows to leave out at the top.")
+@click.option("--around", is_flag=True, help="The rows around your own.")
+@_common
+def leaderboard(
+    board: str,
+    variant: str,
+    date: str | None,
+    deal: int | None,
+    people: bool,
+    limit: int,
+    offset: int,
+    around: bool,
+    server: str,
+    profile: str,
+    as_json: bool,
+) -> None:
+    """Show a leaderboard: daily, streak, rating, best or deal.
+
+    Your own row is shown below the others where you have one. Equal values share a place.
+    """
+    if (board == "deal") != (deal is not None):
+        raise click.UsageError("--deal names the deal of the board deal, and of no other.")
+    if date is not None and board != "daily":
+        raise click.UsageError("--date goes with the board daily.")
+    asked = {"variant": variant, "limit": str(limit), "offset": str(offset)}
+    asked |= {"date": date} if date is not None else {}
+    asked |= {"deal": str(deal)} if deal is not None else {}
+    asked |= {"bots": "false"} if people else {}
+    asked |= {"around": "true"} if around else {}
+    me = _own_id(server, profile)
+    answer, text = _leaderboard(server, board, me, asked)
+    if as_json:
+        click.echo(text.decode())
+    else:
+        _say(*leaderboard_lines(answer, me, Asked(date, deal)))
+
+
+@click.command(epilog="Example: cellrace stats Ann")
+@click.argument("player", required=False)
+@_common
+def stats(player: str | None, server: str, profile: str, as_json: bool) -> None:
+    """Tell what a player has done: games, wins, streaks, best times, ratings, last races.
+
+    PLAYER is an id or a name; without it, your own.
+    """
+    me = _own_id(server, profile)
+    if not player and not me:
+        raise click.UsageError("You have played nothing on this server yet; name a PLAYER.")
+    answer, text = _fetched(server, f"/api/v1/players/{quote(player or me, safe='')}", PlayerAnswer)
+    if as_json:
+        click.echo(text.decode())
+    else:
+        _say(*stats_lines(answer, me))

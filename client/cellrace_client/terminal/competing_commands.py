@@ -1,0 +1,81 @@
+"""What the commands of the line client do outside races: the daily, the queue, leaderboards, records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import LeaderboardGet
+from cellrace_client.connection import Connection
+from cellrace_client.language import _, n_
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.commands import Command
+from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
+
+Say = Callable[..., None]
+
+WORDS_HERE = ("daily", "queue", "unqueue", "leaderboard", "stats")
+_DEFAULT = "freecell"
+
+
+class CompetingCommands:
+    """Carries out these commands; what has led into a race is returned as that race."""
+
+    def __init__(self, connection: Connection, say: Say) -> None:
+        self._connection = connection
+        self._say = say
+        self.waiting = False
+        """Whether the queue was joined and not left: then a race may come of it."""
+
+    async def obey(self, command: Command) -> RaceView | None:
+        """Carries out one of WORDS_HERE. Raises CellraceError where it cannot be."""
+        rest = tuple(word.lower() for word in command.rest)
+        match command.word:
+            case "daily":
+                return await self.daily(rest[0] if rest else _DEFAULT)
+            case "queue":
+                games = [word for word in rest if word != "bots"]
+                count = await self._connection.queue(games[0] if games else _DEFAULT, bots="bots" in rest)
+                self.waiting = True
+                told = n_("You wait for a rival; {count} waits.", "You wait for a rival; {count} wait.", count)
+                self._say(told.format(count=count))
+            case "unqueue":
+                await self._connection.leave_queue()
+                self.waiting = False
+                self._say(_("You wait for no rival."))
+            case "leaderboard":
+                await self._leaderboard(rest)
+            case _:
+                me = self._connection.player.id
+                self._say(*stats_lines(await self._connection.player_record(command.rest[0] if rest else None), me))
+        return None
+
+    async def daily(self, variant: str) -> RaceView | None:
+        """Begins today's attempt, or goes on with it; says how it stands where it has ended."""
+        try:
+            return await self._connection.start_daily(variant)
+        except Refused as refused:
+            if refused.code != ErrorCode.ALREADY_ATTEMPTED:
+                raise
+        self._say(*daily_lines(await self._connection.daily(variant)))
+        await self.show_daily_board(variant)
+        return None
+
+    async def show_daily_board(self, variant: str) -> None:
+        """Shows today's board around oneself."""
+        await self._show(LeaderboardGet(board="daily", variant=variant, limit=10, around=True))
+
+    async def _leaderboard(self, rest: tuple[str, ...]) -> None:
+        boards = [word for word in rest if word in BOARDS]
+        deals = [word for word in rest if word.isascii() and word.isdigit()]
+        others = [word for word in rest if word not in boards and word not in deals]
+        if len(boards) != 1 or len(deals) > 1 or len(others) > 1:
+            self._say(_("Say which: leaderboard {boards}.").format(boards=", ".join(BOARDS)))
+            return
+        deal = int(deals[0]) if deals else None
+        variant = others[0] if others else _DEFAULT
+        await self._show(LeaderboardGet(board=boards[0], variant=variant, deal=deal, around=boards[0] != "deal"))
+
+    async def _show(self, request: LeaderboardGet) -> None:
+        board = await self._connection.leaderboard(request)
+        self._say(*leaderboard_lines(board, self._connection.player.id, Asked(request.date, request.deal)))
