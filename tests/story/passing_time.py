@@ -31,3 +31,6 @@ class PassingTime:
                 await store.nodes.beat(store.clock.now())
             for node in nodes:
                 await Upkeep(node.services.store, node.services.rooms).sweep_once()
+                # What was to come when so much time had really passed.
+                for referee in node.services.rooms:
+                    node.services.rooms.attend(referee)
