@@ -62,6 +62,12 @@ class Screen:
             await self.pilot.click("#board", offset=(x, y), times=times)
             await self.pilot.pause()
 
+    async def click_at(self, selector: str, x: int) -> None:
+        """Clicks on a line."""
+        with self._inside():
+            await self.pilot.click(selector, offset=(x, 0))
+            await self.pilot.pause()
+
     async def drag(self, source: tuple[int, int], pile: int) -> None:
         """Drags from a card, named by its column and depth, to a pile."""
         with self._inside():
@@ -169,7 +175,12 @@ class House:
         return screen
 
     async def at_play(
-        self, settings: SettingsRequest, *rivals: Connection, size: tuple[int, int] = (80, 24), name: str = "Ann"
+        self,
+        settings: SettingsRequest,
+        *rivals: Connection,
+        size: tuple[int, int] = (80, 24),
+        name: str = "Ann",
+        taste: Taste | None = None,
     ) -> Screen:
         """A player whose race with others has just begun; the clock shows seven seconds."""
         connection = await self.stack.enter_async_context(connect(self.url, name=name))
@@ -183,7 +194,7 @@ class House:
             await rival.view_where(race, lambda view: view.playing)
         assert view.start_at is not None
         self.at[name] = view.start_at + 7_400
-        return await self.screen(name, size, race=race, connection=connection)
+        return await self.screen(name, size, race=race, connection=connection, taste=taste)
 
 
 @asynccontextmanager

@@ -34,16 +34,34 @@ async def test_the_board_of_a_game(house: House, variant: str, size: tuple[int, 
 
 
 async def test_letters_where_the_terminal_has_no_suits(house: House) -> None:
-    """Every sign on the screen is in ASCII, so that any terminal shows it."""
-    ann = await house.player("Cy")
-    race = (await ann.create(alone())).race
-    await ann.ready(race)
-    view = await ann.view_where(race, lambda view: view.playing)
-    house.at["Cy"] = (view.start_at or 0) + 7_400
-    screen = await house.screen("Cy", race=race, taste=Taste(letters=True, steps=False), connection=ann)
+    """Every sign on every screen is in ASCII, so that any terminal shows it."""
+    screen = await house.at_play(alone(), taste=Taste(letters=True, steps=False))
     await screen.type("58")
     await screen.is_as("board-letters")
     assert screen.text.isascii()
+    for keys, words in ((("escape",), "Play on"), (("down", "down", "down", "enter"), "What now?"), (("n",), "Deal")):
+        await screen.press(*keys)
+        await screen.shows(words)
+        assert screen.text.isascii(), screen.text
+
+
+@pytest.mark.parametrize("size", [(20, 8), (41, 12), (60, 20), (250, 70)])
+async def test_no_window_is_too_small_or_too_large(house: House, size: tuple[int, int]) -> None:
+    """What there is no room for is left out."""
+    screen = await house.at_play(alone(), size=size)
+    await screen.type("58")
+    await screen.until(lambda view: view.log == ("58",))
+    await screen.press("escape", "escape", "f1", "escape")
+    assert len(screen.text.splitlines()) == size[1]
+
+
+async def test_a_click_on_a_key_does_what_the_key_does(house: House) -> None:
+    """The line of keys is for the mouse too."""
+    screen = await house.at_play(alone())
+    await screen.type("58")
+    at = screen.text.splitlines()[-1].index("undo")
+    await screen.click_at("#keys", at)
+    await screen.until(lambda view: view.log == ("58", "u"))
 
 
 @pytest.mark.parametrize("deck", DECKS)

@@ -87,7 +87,7 @@ class Ahead:
         """Learns what is on record; how many entries were taken back since that has gone another way."""
         if view.game is None:
             return 0
-        if _begins_with(self._log, view.log):
+        if self._goes_with(view):
             self._on_record = max(self._on_record, len(view.log))
             self._sent = max(self._sent, len(view.log))
             return 0
@@ -101,11 +101,16 @@ class Ahead:
         if view.game is None:
             return 0
         count = len(view.log)
-        if stale and count != self._stale_at and _begins_with(self._log, view.log):
+        if stale and count != self._stale_at and self._goes_with(view):
             # Twice at the same place would go on for ever.
             self._stale_at = self._on_record = self._sent = count
             return 0
         return self._back_to(view)
+
+    def _goes_with(self, view: RaceView) -> bool:
+        """Whether what is on record is a part of what is shown; what was on record before is so for ever."""
+        known, count = self._on_record, len(view.log)
+        return count <= len(self._log) and self._log[known:count] == list(view.log[known:])
 
     def _back_to(self, view: RaceView) -> int:
         assert view.game is not None, "callers have looked"
@@ -116,10 +121,6 @@ class Ahead:
         self._on_record = self._sent = len(view.log)
         self._kept = None
         return lost
-
-
-def _begins_with(log: Sequence[str], beginning: Sequence[str]) -> bool:
-    return len(log) >= len(beginning) and all(a == b for a, b in zip(log, beginning, strict=False))
 
 
 def _common(log: Sequence[str], other: Sequence[str]) -> int:

@@ -21,6 +21,7 @@ from cellrace_client.language import _
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.app.deck import next_deck
 from cellrace_client.terminal.app.desk import Desk, Taste
+from cellrace_client.terminal.app.plain_marks import PlainMarks
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import stop_question
 from cellrace_client.terminal.app.screens.ended import EndedScreen
@@ -109,8 +110,9 @@ class CellraceApp(App[Outcome]):
         self._wear_deck()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Takes every colour out where there are to be none."""
-        return [NoColor()] if self.no_color else super().get_line_filters()
+        """Takes every colour out where there are to be none, and every sign that is no letter where there are none."""
+        filters = [NoColor()] if self.no_color else super().get_line_filters()
+        return [*filters, PlainMarks()] if self.desk.taste.letters else filters
 
     def _wear_deck(self) -> None:
         deck = self.desk.taste.deck

@@ -90,7 +90,8 @@ class OwnGame:
                 self._round += 1
                 await self._settle(refused)
         else:
-            self._ahead.follow(self._connection.view(self.race))
+            if (view := self._connection.races.get(self.race)) is not None:
+                self._ahead.follow(view)
         finally:
             self._room.release()
 

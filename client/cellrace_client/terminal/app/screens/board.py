@@ -81,6 +81,7 @@ class BoardScreen(RaceScreen):
 
     def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence; the board may be another one, since moves were taken back."""
+        self._answered = False
         super().say(sentence, refusal=refusal)
         if self.is_here and not self.board_view.stepping:
             self.show_board()

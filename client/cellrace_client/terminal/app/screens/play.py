@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
 
-from cellrace.messages import EntrantStatus, ProgressPush, RaceState
+from cellrace.messages import EntrantStatus, MovedPush, ProgressPush, RaceState
 from cellrace_client.events import Event, Happened
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView, changed
@@ -53,6 +53,15 @@ class PlayScreen(BoardScreen):
         with Horizontal(id="table"):
             yield BoardView(self.desk.taste, id="board")
             yield EntrantsView(self.desk.taste, id="entrants")
+
+    def on_mount(self) -> None:
+        """Says how moves are made, to somebody who has made none."""
+        view = self.view
+        if view is not None and view.playing and not view.log:
+            # Nothing can be said before the screen is there.
+            self.call_after_refresh(
+                self.answer, _("Type where from and where to (3a, 26, 7h), or use arrows or mouse. F1: more.")
+            )
 
     # --- what is shown
 
@@ -123,7 +132,7 @@ class PlayScreen(BoardScreen):
 
     def hear(self, event: Event) -> None:
         """Rivals' progress is drawn now and then, everything else at once."""
-        if not isinstance(event, Happened) or not isinstance(event.push, ProgressPush):
+        if not isinstance(event, Happened) or not isinstance(event.push, ProgressPush | MovedPush):
             super().hear(event)
         elif self.is_about(event) and self._bars_due is None and self.is_here:
             self._bars_due = self.set_timer(BARS_EVERY, self._draw_bars)

@@ -10,8 +10,8 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widget import Widget
 
-from cellrace.messages import Entrant, RaceState, Spectate
-from cellrace_client.events import Event
+from cellrace.messages import Entrant, MovedPush, ProgressPush, RaceState, Spectate
+from cellrace_client.events import Event, Happened
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import in_order
@@ -121,12 +121,10 @@ class WatchScreen(RaceScreen):
             self._ticking = self.set_timer(next_second(self.desk.now() - view.start_at), self.look)
 
     def hear(self, event: Event) -> None:
-        """Boards are drawn now and then, however many moves come in."""
-        if not self.is_about(event) or not self.is_here:
-            return
-        before = self.view
-        super().hear(event)
-        if before is not None and self._due is None:
+        """Boards are drawn now and then, however many moves come in; everything else at once."""
+        if not isinstance(event, Happened) or not isinstance(event.push, ProgressPush | MovedPush):
+            super().hear(event)
+        elif self.is_about(event) and self._due is None and self.is_here:
             self._due = self.set_timer(DRAWN_EVERY, self._draw_boards)
 
     def opening_words(self, view: RaceView) -> str:
