@@ -33,6 +33,7 @@ from cellrace_server.metrics import Metrics
 from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
+from cellrace_server.net.callers import Callers
 from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.queueing import enter_match, find_match
@@ -178,7 +179,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (filler.run(), "filler"),
         ):
             tasks.spawn(work, name, lasting=True)
-        server = await _listen(config, services, _web(node, services, hearing, filler))
+        server = await _listen(config, services, _web(node, services, hearing, filler, config))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
         started = Node(server, services, hearing, kept_by)
@@ -186,7 +187,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
         yield started
 
 
-def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web:
+def _web(node: str, services: Services, hearing: Hearing, filler: Filler, config: Config) -> Web:
     store, bounds = services.store, services.bounds
 
     def readiness() -> str | None:
@@ -195,7 +196,8 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler) -> Web
     pages = CompetitionPages(store, services.competition, services.challenges)
     api = Api(store, services.listing, services.replays, pages)
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)
-    return Web(readiness, filler.detail, metrics.page, api, bounds, store.counts)
+    callers = Callers(bounds, config.trusted_proxies)
+    return Web(readiness, filler.detail, metrics.page, api, bounds, store.counts, callers)
 
 
 def _hearer(rooms: Rooms, sessions: Sessions, tasks: Tasks) -> Callable[[Telling], None]:
@@ -225,7 +227,7 @@ async def _listen(config: Config, services: Services, web: Web) -> Server:
     async def handle(connection: Connection) -> None:
         codec = choose_codec([connection.subprotocol or ""])
         assert codec is not None  # The handshake fails without one.
-        session = Session(connection, codec, str(connection.remote_address[0]), services)
+        session = Session(connection, codec, connection.address, services)
         services.sessions.add(session)
         await session.run()
 
@@ -261,7 +263,7 @@ async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None
     await tasks.close(LAST_WRITES)
     try:
         async with asyncio.timeout(LAST_WRITES):
-            await services.store.nodes.leave()
+            await services.store.nodes.leave(services.store.clock.now())
     except Exception as error:  # noqa: BLE001 - at the very end, what cannot be said is left to the others' patience
         log.debug("the end of this node is not on record", reason=str(error))
 

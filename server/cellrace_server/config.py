@@ -49,6 +49,13 @@ class Bounds(Struct, frozen=True, kw_only=True):
     http_per_second: Annotated[
         float, Meta(ge=0.1, description="HTTP requests that an address may send a second, in the long run.")
     ] = 10.0
+    connections: Annotated[
+        int, Meta(ge=1, description="Connections of one address; this machine's own are not counted.")
+    ] = 500
+    handshakes: Annotated[int, Meta(ge=1, description="Handshakes that an address may begin at once.")] = 200
+    handshakes_per_second: Annotated[
+        float, Meta(ge=0.1, description="Handshakes that an address may begin a second, in the long run.")
+    ] = 20.0
     wrong_guesses: Annotated[int, Meta(ge=1, description="Wrong codes or tokens of one address in ten minutes.")] = 30
 
 
@@ -65,6 +72,8 @@ class Config(Struct, frozen=True):
     key: Path | None = None
     origins: tuple[str, ...] = ()
     """Web pages that may connect; clients that are no browsers always may."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses and networks of proxies whose `X-Forwarded-For` tells who calls."""
     log_level: str = "info"
     signing_key: Path | None = None
     """The file of the key that signs replays; None for the one in the data directory, which is made if need be."""

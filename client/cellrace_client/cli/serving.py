@@ -21,6 +21,7 @@ from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config
 from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
+from cellrace_server.net.callers import check_proxy
 from cellrace_server.workers import is_worker, serve_workers, worker_port
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
@@ -46,6 +47,15 @@ def _bound_options(command: Decorated) -> Decorated:
             name, default=field.default, type=numbers(min=meta.ge, max=meta.le), help=meta.description
         )(command)
     return command
+
+
+def _proxies(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        try:
+            check_proxy(value)
+        except ValueError as wrong:
+            raise click.BadParameter(f"{wrong}. Write an address, or a network such as 10.0.0.0/8.") from None
+    return values
 
 
 def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
@@ -83,6 +93,14 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
 )
 @click.option("--keep-days", default=30.0, type=_FiniteRange(0.01, 3650), help="Days that an ended race is kept.")
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    multiple=True,
+    callback=_proxies,
+    metavar="ADDRESS",
+    help="A proxy, or network of them, whose X-Forwarded-For tells who calls; repeatable.",
+)
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
 @click.option(
@@ -102,6 +120,7 @@ def serve(
     signing_key: Path | None,
     keep_days: float,
     origins: tuple[str, ...],
+    trusted_proxies: tuple[str, ...],
     log_level: str,
     workers: int,
     pool: int,
@@ -127,6 +146,7 @@ def serve(
         signing_key=signing_key,
         keep_days=keep_days,
         origins=origins,
+        trusted_proxies=trusted_proxies,
         log_level=log_level,
         reuse_port=is_worker(),
         pool=pool,

@@ -23,6 +23,10 @@ class Connection(ServerConnection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.receive: Receive | None = None
+        self.address = ""
+        """Whose it is, once its request is read."""
+        self._lost = False
+        self._when_lost: Callable[[], None] | None = None
         self._early: list[tuple[bytes, bool, float]] = []
         self._fragments: list[bytes] = []
         self._text = False
@@ -33,6 +37,20 @@ class Connection(ServerConnection):
         early, self._early = self._early, []
         for message in early:
             receive(*message)
+
+    def when_lost(self, then: Callable[[], None]) -> None:
+        """Call this once the connection is lost; at once if it is already."""
+        if self._lost:
+            then()
+        else:
+            self._when_lost = then
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is lost."""
+        super().connection_lost(exc)
+        self._lost = True
+        if self._when_lost is not None:
+            self._when_lost()
 
     def process_event(self, event: Any) -> None:
         """Take a data frame; everything else goes the usual way."""

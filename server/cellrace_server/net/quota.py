@@ -21,7 +21,7 @@ class Quota:
 
     def take(self, address: str, now: float) -> float:
         """Let an address ask once more, and say 0; or say after how many seconds it may, by the monotonic clock."""
-        place = _place(address)
+        place = place_of(address)
         bucket = self._buckets.get(place)
         if bucket is None:
             bucket = self._buckets[place] = full_bucket(self._burst, self._per_second, now)
@@ -32,7 +32,7 @@ class Quota:
         return bucket.take(1, now)
 
 
-def _place(address: str) -> str:
+def place_of(address: str) -> str:
     """Who asks: an address, or of IPv6 the network of one subscriber, for whom it is cheap to have many addresses."""
     try:
         parsed = ip_address(address)

@@ -21,6 +21,8 @@ from cellrace_server.config import Bounds
 from cellrace_server.counts import Counts
 from cellrace_server.filler import PoolDetail
 from cellrace_server.net.api import Api
+from cellrace_server.net.callers import Callers
+from cellrace_server.net.connection import Connection
 from cellrace_server.net.quota import Quota
 from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
 
@@ -54,7 +56,14 @@ class Web:
     """Answers HTTP requests, and lets WebSocket handshakes for `/ws` pass."""
 
     def __init__(
-        self, readiness: Readiness, detail: Detail, metrics: MetricsPage, api: Api, bounds: Bounds, counts: Counts
+        self,
+        readiness: Readiness,
+        detail: Detail,
+        metrics: MetricsPage,
+        api: Api,
+        bounds: Bounds,
+        counts: Counts,
+        callers: Callers,
     ) -> None:
         self._readiness = readiness
         self._detail = detail
@@ -62,19 +71,23 @@ class Web:
         self._api = api
         self._quota = Quota(bounds.http_burst, bounds.http_per_second)
         self._counts = counts
+        self._callers = callers
 
     def process_request(
         self, connection: ServerConnection, request: Request
     ) -> Response | Awaitable[Response | None] | None:
         """The response to a request, or None to go on with the handshake."""
+        assert isinstance(connection, Connection)  # All are made by create_connection.
+        peer = connection.remote_address
+        forwarded = request.headers.get_all("X-Forwarded-For")
+        connection.address = self._callers.address(str(peer[0]) if peer else "", forwarded)
         if _split(request.path)[0] == SOCKET_PATH:
             return self._check_handshake(connection, request)
         return self._respond(connection, request)
 
-    async def _respond(self, connection: ServerConnection, request: Request) -> Response:
-        peer = connection.remote_address
+    async def _respond(self, connection: Connection, request: Request) -> Response:
         try:
-            response = await self._answer(str(peer[0]) if peer else "", request)
+            response = await self._answer(connection.address, request)
         except Exception:  # The edge: a mistake of ours costs one response, not the node.
             log.exception("an HTTP request failed", path=_split(request.path)[0][:100])
             text = ERROR_SENTENCES[ErrorCode.INTERNAL]
@@ -119,7 +132,7 @@ class Web:
     def _asyncapi(self) -> bytes:
         return asyncapi()
 
-    def _check_handshake(self, connection: ServerConnection, request: Request) -> Response | None:
+    def _check_handshake(self, connection: Connection, request: Request) -> Response | None:
         if "upgrade" not in request.headers.get("Connection", "").lower():
             text = "This is a WebSocket address: connect to it with a WebSocket client."
             response = error_response(HTTPStatus.UPGRADE_REQUIRED, "upgrade_required", text)
@@ -133,6 +146,12 @@ class Web:
         if choose_codec(offered) is None:
             names = " or ".join(CODECS)
             return connection.respond(HTTPStatus.BAD_REQUEST, f"Offer the subprotocol {names}.\n")
+        address = connection.address
+        if wait := self._callers.knock(address, time.monotonic()):
+            text = "Too many connections from this address."
+            return error_response(HTTPStatus.TOO_MANY_REQUESTS, ErrorCode.RATE_LIMITED, text, retry_after=wait)
+        self._callers.enter(address)
+        connection.when_lost(lambda: self._callers.leave(address))
         return None
 
 

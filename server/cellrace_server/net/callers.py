@@ -1,0 +1,86 @@
+"""Who calls: the address behind a proxy that is trusted, and how many connections one address may have."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from cellrace_server.config import Bounds
+from cellrace_server.net.quota import Quota, place_of
+
+FULL = 10.0
+"""What an address that has all the connections it may have is told to wait, in seconds."""
+
+
+class Callers:
+    """Counts the connections of each address; this machine's own are not counted: bots, tests, a proxy."""
+
+    def __init__(self, bounds: Bounds, proxies: Sequence[str] = ()) -> None:
+        self._most = bounds.connections
+        self._proxies = [ip_network(proxy, strict=False) for proxy in proxies]
+        self._handshakes = Quota(bounds.handshakes, bounds.handshakes_per_second)
+        # As many entries as there are addresses that are connected.
+        self._connected: Counter[str] = Counter()
+
+    def address(self, peer: str, forwarded: Sequence[str]) -> str:
+        """The caller's address, given the values of `X-Forwarded-For`, which only trusted proxies are believed."""
+        address = peer
+        hops = [hop for value in forwarded for hop in value.split(",")]
+        # From the nearest on: what stands before the first that is not trusted may be anybody's invention.
+        while self._trusts(address) and hops:
+            told = _parsed(hops.pop())
+            if told is None:
+                break
+            address = str(told)
+        return address
+
+    def _trusts(self, address: str) -> bool:
+        parsed = _parsed(address)
+        return parsed is not None and any(parsed in network for network in self._proxies)
+
+    def knock(self, address: str, now: float) -> float:
+        """Let an address shake hands, and say 0; or say after how many seconds it may, by the monotonic clock."""
+        if _is_here(address):
+            return 0.0
+        if self._connected[place_of(address)] >= self._most:
+            return FULL
+        return self._handshakes.take(address, now)
+
+    def enter(self, address: str) -> None:
+        """An address has one connection more."""
+        self._connected[place_of(address)] += 1
+
+    def leave(self, address: str) -> None:
+        """An address has one connection less."""
+        place = place_of(address)
+        self._connected[place] -= 1
+        if self._connected[place] <= 0:
+            del self._connected[place]
+
+
+def check_proxy(text: str) -> str:
+    """The address or network of a proxy as it was written. Raises ValueError."""
+    ip_network(text, strict=False)
+    return text
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """An address as proxies write it, also with a port; IPv4 told as IPv6 is IPv4."""
+    text = text.strip().strip('"')
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        parsed = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+        return parsed.ipv4_mapped
+    return parsed
+
+
+def _is_here(address: str) -> bool:
+    parsed = _parsed(address)
+    return parsed is not None and parsed.is_loopback
