@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -20,6 +21,7 @@ from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import server_url
 from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _
+from cellrace_client.matches import goes_on
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
 from cellrace_client.terminal.competing_commands import CompetingCommands
@@ -28,6 +30,10 @@ from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
+
+_LOOKS = 10
+"""How often a board is looked at on which one's own row must soon be."""
+_BETWEEN_LOOKS = 0.3
 
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T", bound=msgspec.Struct)
@@ -116,18 +122,24 @@ def daily(
                 return Ending.WELL
             client = PlainClient(connection, TypedLines(), click.echo, interactive=sys.stdin.isatty())
             ending = await client.run(race.race)
+            ended = not goes_on(connection.races.get(race.race, race))
         # The connection ends with the lines; the day is told as everybody sees it.
         if practice is None:
-            _show_board(server, "daily", _own_id(server, profile), variant=variant, limit="10", around="true")
+            await _show_day(server, variant, _own_id(server, profile), ended=ended)
         return ending
 
     if run_to_the_end(work()) is not Ending.WELL:
         raise click.exceptions.Exit(NO)
 
 
-def _show_board(server: str, board: str, me: str, **asked: str) -> None:
-    answer, _text = _leaderboard(server, board, me, asked)
-    _say(*leaderboard_lines(answer, me, Asked(asked.get("date"), int(asked["deal"]) if "deal" in asked else None)))
+async def _show_day(server: str, variant: str, me: str, *, ended: bool) -> None:
+    """Shows today's board; with one's own row, where the attempt has ended, as soon as it is there."""
+    for _attempt in range(_LOOKS):
+        board, _text = _leaderboard(server, "daily", me, {"variant": variant, "limit": "10", "around": "true"})
+        if board.you is not None or not ended:
+            break
+        await asyncio.sleep(_BETWEEN_LOOKS)
+    _say(*leaderboard_lines(board, me, Asked()))
 
 
 def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tuple[Leaderboard, bytes]:
