@@ -191,6 +191,17 @@ async def test_a_bot_is_one_key_away(house: House) -> None:
     await screen.shows("u undo")
 
 
+async def test_a_bot_of_a_chosen_strength_takes_a_free_seat(house: House) -> None:
+    """Into a race that waits for somebody."""
+    screen = await lobby_with(house, "n", "down", "down", "enter")
+    await screen.shows("press b for a bot")
+    await screen.press("b")
+    await screen.shows("a beginner", "the fastest")
+    await screen.press("down", "down", "enter")
+    await screen.shows("Robo (bot)", "2 of 2 seats taken")
+    assert screen.app.desk.strength == 4
+
+
 async def test_a_race_is_entered_by_its_code(house: House) -> None:
     """Typed as it was read out; a wrong one is told."""
     bob = await house.player("Bob")

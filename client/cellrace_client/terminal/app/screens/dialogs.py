@@ -73,9 +73,9 @@ class Menu(ModalScreen[str]):
     Menu > OptionList, Menu > OptionList:focus {{ {_BOX} max-height: 90%; }}
     """
 
-    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+    def __init__(self, title: str, choices: Sequence[Choice], marked: str | None = None) -> None:
         super().__init__()
-        self._title, self._choices = title, choices
+        self._title, self._choices, self._marked = title, choices, marked
 
     def compose(self) -> ComposeResult:
         """The choices, one under the other."""
@@ -85,7 +85,10 @@ class Menu(ModalScreen[str]):
 
     def on_mount(self) -> None:
         """Fills the screen."""
-        self.query_one(OptionList).focus()
+        options = self.query_one(OptionList)
+        options.focus()
+        ids = [choice.id for choice in self._choices]
+        options.highlighted = ids.index(self._marked) if self._marked in ids else 0
 
     def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

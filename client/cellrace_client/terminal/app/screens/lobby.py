@@ -206,7 +206,7 @@ class LobbyScreen(DeskScreen):
                 self.app.push_screen(TextQuestion(_("The code of the race:"), 40), self._code_typed)
             case "game":
                 choices = [Choice(name, game_title(name)) for name in VARIANTS]
-                self.app.push_screen(Menu(_("Game"), choices), self._game_chosen)
+                self.app.push_screen(Menu(_("Game"), choices, self.desk.variant), self._game_chosen)
             case "strength":
                 self.action_change(1)
             case _:

@@ -15,10 +15,12 @@ from textual.widgets import Digits, Static
 from cellrace.messages import CountdownPush, Entrant, EntrantStatus, RaceState
 from cellrace_client.events import Event, Happened
 from cellrace_client.language import _, n_, p_
+from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import fitted, name_of
 from cellrace_client.terminal.app.clock import game_title, seconds_left, until_next_count
 from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.lobby_lines import strength_text
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.settings_words import settings_lines
@@ -133,9 +135,16 @@ class WaitingScreen(RaceScreen):
         self.ask(self.desk.connection.start(self.race))
 
     def action_bot(self) -> None:
-        """Calls a bot into a free seat."""
+        """Calls a bot into a free seat, as strong as is wanted."""
         view = self.view
-        if view is not None and view.code is not None and self._has_room(view):
+        if view is not None and view.state is RaceState.OPEN and self._has_room(view):
+            choices = [Choice(str(strength), strength_text(strength)) for strength in PACES]
+            self.app.push_screen(Menu(_("add a bot"), choices, str(self.desk.strength)), self._call)
+
+    def _call(self, strength: str | None) -> None:
+        view = self.view
+        if strength is not None and view is not None and view.code is not None:
+            self.desk.strength = int(strength)
             self.say(_("A bot is on its way …"))
             self.ask(self.desk.rivals.call(view.code, self.desk.strength))
 
