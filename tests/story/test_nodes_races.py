@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from random import Random
@@ -25,13 +26,38 @@ RACES = 60
 FREECELL = 617
 """The deal of the races of FreeCell, whose stock has no proofs."""
 KILLS = 6
+BETWEEN = 400
+"""Answered moves of all races from one blow to the next; together they have more than seven times as many."""
+MEANWHILE = 200
+"""Answered moves while a node is killed and started."""
+
+
+class Course:
+    """How far all races together may have come: nodes that are started slowly are not outrun."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+        self._limit = 0
+        self._raised = asyncio.Event()
+
+    def allow(self, limit: int) -> None:
+        """Let them come so far, counted in answered moves."""
+        self._limit = limit
+        self._raised.set()
+        self._raised = asyncio.Event()
+
+    async def go_on(self) -> None:
+        """Wait until more moves are allowed."""
+        while self.answered >= self._limit:
+            await self._raised.wait()
 
 
 class Solved:
     """Plays a deal whose solution is known, to the end or, with `stops`, half way; notes what is answered."""
 
-    def __init__(self, connection: Connection, chance: Random, *, stops: bool) -> None:
+    def __init__(self, connection: Connection, course: Course, chance: Random, *, stops: bool) -> None:
         self.connection = connection
+        self._course = course
         self.answered: list[str] = []
         self.plan: Sequence[str] = ()
         self._chance = chance
@@ -42,6 +68,7 @@ class Solved:
     async def _noted(self, race: str, *moves: str, seq: int | None = None) -> Moved:
         answer = await self._move(race, *moves, seq=seq)
         self.answered += moves
+        self._course.answered += len(moves)
         assert answer.seq == len(self.answered)
         return answer
 
@@ -54,6 +81,7 @@ class Solved:
             self.plan = self.plan[: len(self.plan) // 2]
         assert view.log[: len(self.answered)] == tuple(self.answered), "an answered move is gone"
         await asyncio.sleep(self._chance.uniform(0.02, 0.4))
+        await self._course.go_on()
         return self.plan[len(view.log) :][: self._chance.randint(1, 3)]
 
 
@@ -70,6 +98,7 @@ def _settings(variant: str) -> SettingsRequest:
 async def test_sixty_races_outlive_their_nodes(cluster: Cluster) -> None:
     """A player of each race at each node; both nodes are killed and started, in turn and together."""
     chance = Random(3)
+    course = Course()
     players: list[Solved] = []
     async with AsyncExitStack() as stack:
 
@@ -78,7 +107,7 @@ async def test_sixty_races_outlive_their_nodes(cluster: Cluster) -> None:
             connection = await stack.enter_async_context(
                 connect(urls, bot=True, subprotocol=("json", "msgpack")[first])
             )
-            players.append(Solved(connection, Random(chance.random()), stops=stops))
+            players.append(Solved(connection, course, Random(chance.random()), stops=stops))
             return players[-1]
 
         async def a_race(number: int) -> list[RaceView]:
@@ -89,22 +118,20 @@ async def test_sixty_races_outlive_their_nodes(cluster: Cluster) -> None:
             return list(await asyncio.gather(*(race_to_the_end(p.connection, race, p) for p in (ann, ben))))
 
         racing = asyncio.gather(*map(a_race, range(RACES)))
-        whole = RACES * 2 * 30
         for blow in range(1, KILLS + 1):
-            await eventually(lambda due=whole * blow // (KILLS + 2): _answered(players) >= due or racing.done(), 120)
+            # They play on while a node is killed, and at the other while it is started: so far, and no further.
+            course.allow(blow * BETWEEN + MEANWHILE)
+            await eventually(lambda due=blow * BETWEEN: course.answered >= due or racing.done(), 120)
             assert not racing.done(), "the nodes were to die in the middle"
             struck = (0, 1) if blow == KILLS else (blow % 2,)
             await cluster.kill(*struck)
             await cluster.start(*struck)
+        course.allow(sys.maxsize)
         races = await racing
         for views in races:
             await _check_race(cluster, views, players)
         assert all(tuple(player.answered) == tuple(player.plan) for player in players)
     await _check_nothing_is_left(cluster, len(races))
-
-
-def _answered(players: list[Solved]) -> int:
-    return sum(len(player.answered) for player in players)
 
 
 async def _check_race(cluster: Cluster, views: list[RaceView], players: list[Solved]) -> None:
