@@ -36,6 +36,7 @@ from cellrace_server.net.api import Api
 from cellrace_server.net.callers import Callers
 from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.connection import Connection
+from cellrace_server.net.draining import Draining
 from cellrace_server.net.queueing import enter_match, find_match
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
@@ -90,14 +91,22 @@ class Node:
 
     def readiness(self) -> str | None:
         """Why this node is not ready, or None."""
-        return _readiness(self.services.store, self._hearing)
+        return _readiness(self.services, self._hearing)
+
+    async def drain(self, patience: float) -> None:
+        """Take no new races, and wait so many seconds at most for those that are run here."""
+        log.info("node drains", races=len(self.services.rooms))
+        await self.services.draining.drain(self.services.rooms, self.services.store.clock, patience)
 
 
-def _readiness(store: Store, hearing: Hearing) -> str | None:
+def _readiness(services: Services, hearing: Hearing) -> str | None:
+    clock = services.store.clock
+    if services.draining.begun:
+        return "This node is about to end."
     if not hearing.ready:
         return "Nothing published through the store has come back within the last seconds."
-    if not store.clock.ready:
-        return f"The race clock is unsure: {store.clock.disagreement:.0f} ms apart, ±{store.clock.error_bound:.0f} ms."
+    if not clock.ready:
+        return f"The race clock is unsure: {clock.disagreement:.0f} ms apart, ±{clock.error_bound:.0f} ms."
     return None
 
 
@@ -157,6 +166,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             matching=matching,
             replays=Replays(store, signer),
             sessions=sessions,
+            draining=Draining(),
             carry_out=requests.carry_out,
         )
         upkeep = Upkeep(store, rooms)
@@ -191,7 +201,7 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler, config
     store, bounds = services.store, services.bounds
 
     def readiness() -> str | None:
-        return _readiness(store, hearing)
+        return _readiness(services, hearing)
 
     pages = CompetitionPages(store, services.competition, services.challenges)
     api = Api(store, services.listing, services.replays, pages)
@@ -285,4 +295,6 @@ async def serve_until_told(config: Config, guests: Guests | None = None) -> None
         print(first_line(config, node.port, node.kept_by), flush=True)
         async with kept(guests_of(guests, local_url(config, node.port))):
             await stop.wait()
+            if config.drain:
+                await node.drain(config.drain)
     sys.stderr.flush()

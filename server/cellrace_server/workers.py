@@ -10,7 +10,7 @@ import sys
 
 from cellrace.errors import CellraceError
 from cellrace_server.config import Config
-from cellrace_server.keeping import Guests, Keeper, Program, guests_of, kept
+from cellrace_server.keeping import GRACE, Guests, Keeper, Program, guests_of, kept
 
 WORKER = "CELLRACE_WORKER_PORT"
 """The environment variable by which a process knows that it is one of several, and on which port."""
@@ -82,7 +82,7 @@ async def serve_workers(config: Config, count: int, guests: Guests | None = None
         port = int(place.getsockname()[1])
         # The same command again: its options and environment tell everything but a port that was picked.
         program = Program((sys.executable, *sys.orig_argv[1:]), {WORKER: str(port)}, "worker")
-        workers = [Keeper(program) for _ in range(count)]
+        workers = [Keeper(program, GRACE + config.drain) for _ in range(count)]
         lines = await asyncio.gather(*(worker.start() for worker in workers))
         if not all(lines):
             await asyncio.gather(*(worker.close() for worker in workers))

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.net.fetching import fetch
 from tests.server.store.processes import store_pid
-from tests.story.players import JSON, play, start_race, table
+from tests.story.players import JSON, Player, play, start_race, table
 from tests.story.servers import COMMAND, Servers, processes_of
 from tests.waiting import eventually
 
@@ -102,3 +103,47 @@ async def test_a_server_that_is_told_to_end_while_it_starts_leaves_nothing(tmp_p
     process.terminate()
     await asyncio.wait_for(process.wait(), 5)
     await eventually(lambda: not processes_of(data), 5)
+
+
+async def test_a_server_that_drains_takes_no_new_races_and_ends_when_the_last_is_over(house: Servers) -> None:
+    """Balancers are told at once (`/readyz`), players at the end; whoever races races on."""
+    server = await house.start("--drain", "30")
+    async with table(server.url) as seats:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob", JSON)
+        race = await start_race(ann, bob, deal=617)
+
+        async def ready() -> bool:
+            return (await fetch(server.port, "/readyz")).status == 200
+
+        await eventually(ready)
+        server.process.send_signal(signal.SIGTERM)
+        await eventually(lambda: _says_no(ann))
+        told = await fetch(server.port, "/readyz")
+        assert (told.status, told.code) == (503, "not_ready")
+        for kind, fields in (("daily.start", {}), ("queue.join", {}), ("race.create", {"settings": {"seats": 1}})):
+            refusal = await bob.refused(kind, **fields)
+            assert (refusal["code"], refusal["retry_after"]) == ("retry_later", 5000)
+        await play(ann, race, ["1a"])
+        await bob.ask("race.forfeit", race=race)
+        assert server.process.returncode is None
+        await ann.ask("race.forfeit", race=race)
+        for player in (ann, bob):
+            await player.push("race.over", race=race)
+            assert await player.closed() == 1001
+        assert await asyncio.wait_for(server.process.wait(), 5) == 0
+
+
+async def _says_no(player: Player) -> bool:
+    answer = await player.answer(await player.send("race.create"))
+    return answer.get("code") == "retry_later"
+
+
+async def test_it_waits_no_longer_than_it_may(house: Servers) -> None:
+    server = await house.start("--drain", "1")
+    async with table(server.url) as seats:
+        ann = await seats.player("Ann")
+        await start_race(ann, deal=617)
+        began = time.monotonic()
+        server.process.terminate()
+        assert await ann.closed() == 1001
+        assert 1 <= time.monotonic() - began < 5

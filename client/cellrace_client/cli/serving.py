@@ -101,6 +101,12 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     metavar="ADDRESS",
     help="A proxy, or network of them, whose X-Forwarded-For tells who calls; repeatable.",
 )
+@click.option(
+    "--drain",
+    default=0.0,
+    type=_FiniteRange(0, 86_400),
+    help="Seconds that a server told to end waits for its races; it takes no new ones.",
+)
 @click.option("--log-level", default="info", type=click.Choice(LEVELS), help="The least that is logged, to stderr.")
 @click.option("--workers", default=1, type=click.IntRange(1, 64), help="Processes that share the address.")
 @click.option(
@@ -121,6 +127,7 @@ def serve(
     keep_days: float,
     origins: tuple[str, ...],
     trusted_proxies: tuple[str, ...],
+    drain: float,
     log_level: str,
     workers: int,
     pool: int,
@@ -148,6 +155,7 @@ def serve(
         origins=origins,
         trusted_proxies=trusted_proxies,
         log_level=log_level,
+        drain=drain,
         reuse_port=is_worker(),
         pool=pool,
         pool_workers=pool_workers,

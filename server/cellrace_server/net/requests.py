@@ -68,6 +68,7 @@ async def carry_out(session: Session, request: ClientMessage, arrived: float) ->
         return
     if not session.known:
         raise Refused(ErrorCode.HELLO_FIRST)
+    session.services.draining.check(request)
     try:
         await _carry_out(session, request, arrived)
     except Superseded:

@@ -14,6 +14,7 @@ from cellrace_server.config import Bounds
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import Matching
+from cellrace_server.net.draining import Draining
 from cellrace_server.net.sessions import Sessions
 from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
@@ -40,5 +41,6 @@ class Services:
     matching: Matching
     replays: Replays
     sessions: Sessions
+    draining: Draining
     carry_out: Callable[[Session, ClientMessage, float], Awaitable[None]]
     """Carries out one request that was read at a monotonic time, and answers it."""
