@@ -11,7 +11,7 @@ from cellrace.messages import QueueJoin, RaceKind, Settings
 from cellrace.variants import VARIANTS
 from cellrace_server.core.facts import Fact, Joined, ReadySet
 from cellrace_server.core.matchmaking import Waiting, pairs
-from cellrace_server.core.presence import NODE_SILENCE, judges
+from cellrace_server.core.presence import judges
 from cellrace_server.core.race import Race
 from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
@@ -76,8 +76,7 @@ class Matching:
         """Whether somebody's node lives; one that has not beaten yet may just have begun."""
         if waiting.node == self._store.races.node:
             return True
-        beat = self._store.nodes.nodes.beats.get(waiting.node, waiting.since)
-        return now < beat + NODE_SILENCE
+        return self._store.nodes.nodes.live(waiting.node, now, waiting.since)
 
     async def _make_race(self, variant: str, match: Match) -> None:
         """The race of a match, both in it and ready; doing it twice makes one race."""

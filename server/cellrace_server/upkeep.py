@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from cellrace.errors import Refused
-from cellrace_server.core.presence import NODE_SILENCE, judges
+from cellrace_server.core.presence import judges
 from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
@@ -82,7 +82,7 @@ class Upkeep:
         nodes, now = self._store.nodes.nodes, self._store.clock.now()
         if not judges(nodes, now):
             return []
-        return [node for node, beat in nodes.beats.items() if now >= beat + NODE_SILENCE]
+        return [node for node in nodes.beats if not nodes.live(node, now)]
 
     async def compare_once(self) -> None:
         """Compare the versions and seqs of the races held here with the store's. Raises StoreUnavailable."""

@@ -97,6 +97,18 @@ class TestLine10:
         await referee.wake()
         assert fate(referee, "ben") is status
 
+    async def test_the_players_of_a_node_that_was_stopped_are_gone_since_then(self, here: Shell, there: Shell) -> None:
+        """Line 10: not every loss is on record by then; of a node that is unknown they would be gone since long ago."""
+        referee = await with_ben_there(here, there)
+        stopped_at = here.now()
+        await there.store.nodes.leave(stopped_at)
+        await here.store.nodes.beat(here.now())
+        seen = here.store.nodes.nodes
+        here.store.nodes.nodes = Nodes(seen.beats, 0, here.now() - FIRST_CONTACT, here.now(), seen.left)
+        assert referee.room.absent(here.store.nodes.nodes, here.now()) == {"ben": stopped_at}
+        await referee.wake()
+        assert fate(referee, "ben") is EntrantStatus.PLAYING
+
     async def test_a_node_that_only_pauses_for_a_moment_loses_nobody(self, here: Shell, there: Shell) -> None:
         """Line 10: ten seconds, not one beat."""
         referee = await with_ben_there(here, there)

@@ -21,12 +21,20 @@ class Presence(Struct, frozen=True):
 
 
 class Nodes(Struct, frozen=True):
-    """Each node's last beat, since when there was one without a break, and since and until when this node knows."""
+    """Each node's last beat, since when there was one without a break, and since and until when this node knows.
+
+    Those that have `left` have said so with their last beat.
+    """
 
     beats: Mapping[str, int]
     up_since: int
     contact_at: int
     seen_at: int
+    left: frozenset[str] = frozenset()
+
+    def live(self, node: str, now: int, unknown: int = 0) -> bool:
+        """Whether a node has beaten lately; for one without any beat `unknown` is taken for it."""
+        return node not in self.left and now < self.beats.get(node, unknown) + NODE_SILENCE
 
 
 def epoch_of(sid: str) -> int:
@@ -38,10 +46,9 @@ def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
     """Since when an entrant is without a connection, or None; no absence starts before `up_since`."""
     if presence.gone_at is not None:
         return max(presence.gone_at, nodes.up_since)
-    beat = nodes.beats.get(presence.node)
-    if beat is not None and now < beat + NODE_SILENCE:
+    if nodes.live(presence.node, now):
         return None
-    return max(beat or 0, nodes.up_since)
+    return max(nodes.beats.get(presence.node, 0), nodes.up_since)
 
 
 def judges(nodes: Nodes, now: int) -> bool:

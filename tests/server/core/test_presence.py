@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from cellrace_server.core.presence import FIRST_CONTACT, NODE_SILENCE, Nodes, Presence, absent_since, judges
 
 NOW = 1_000_000
-ALIVE = Nodes({"here": NOW - 1_000, "dead": NOW - 20_000}, up_since=500_000, contact_at=600_000, seen_at=NOW - 1_000)
+ALIVE = Nodes(
+    {"here": NOW - 1_000, "dead": NOW - 20_000, "stopped": NOW - 3_000},
+    up_since=500_000,
+    contact_at=600_000,
+    seen_at=NOW - 1_000,
+    left=frozenset({"stopped"}),
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +25,7 @@ ALIVE = Nodes({"here": NOW - 1_000, "dead": NOW - 20_000}, up_since=500_000, con
         pytest.param(Presence("1.a", "here", NOW - 7_000), NOW - 7_000, id="its connection was lost"),
         pytest.param(Presence("1.a", "dead", None), NOW - 20_000, id="its node has beaten no more since then"),
         pytest.param(Presence("1.a", "dead", NOW - 30_000), NOW - 30_000, id="gone before its node died"),
+        pytest.param(Presence("1.a", "stopped", None), NOW - 3_000, id="its node has said that it ends"),
         pytest.param(Presence("1.a", "unknown", None), 500_000, id="a node without any beat: since there was a node"),
         pytest.param(Presence("1.a", "here", 400_000), 500_000, id="no absence starts before there was a node"),
     ],

@@ -56,13 +56,25 @@ async def test_contact_begins_with_the_first_beat_and_lasts_as_long_as_they_succ
     assert not judges(node.nodes, NOW + FIRST_CONTACT + NODE_SILENCE)
 
 
-async def test_a_node_that_leaves_is_seen_no_more_and_an_old_beat_is_forgotten(here: Shell) -> None:
-    await here.link.command("DEL", keys.NODES)
+async def test_a_node_that_leaves_lives_no_more_from_that_moment_on(here: Shell) -> None:
+    await here.link.command("DEL", keys.NODES, keys.UP_SINCE)
     one, other = NodeStore(here.link, "one"), NodeStore(here.link, "other")
     await one.beat(NOW)
-    await one.leave()
-    await other.beat(NOW + 1)
-    assert set(other.nodes.beats) == {"other"}
+    await one.leave(NOW + 400)
+    await other.beat(NOW + 500)
+    assert other.nodes.up_since == NOW + 500, "there was none any more"
+    assert not other.nodes.live("one", NOW + 500)
+    assert other.nodes.live("other", NOW + 500)
+    assert other.nodes.beats["one"] == NOW + 400
+
+
+async def test_an_old_beat_is_forgotten(here: Shell) -> None:
+    await here.link.command("DEL", keys.NODES)
+    one, other = NodeStore(here.link, "one"), NodeStore(here.link, "other")
+    await other.beat(NOW)
+    await other.leave(NOW + 1)
+    await one.beat(NOW + FORGOTTEN)
+    assert set(one.nodes.beats) == {"one", "other"}
     await one.beat(NOW + FORGOTTEN + 2)
     await one.beat(NOW + FORGOTTEN + 3)
     assert set(one.nodes.beats) == {"one"}
