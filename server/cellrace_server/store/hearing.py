@@ -139,12 +139,18 @@ class Hearing:
                     case "message":
                         self._heard_at = time.monotonic()
                         if message["data"]:
-                            for telling in parse_tellings(message["data"]):
-                                self._hear(telling)
+                            self._take_in(message["data"])
                     case _:
                         pass
         finally:
             await pubsub.aclose()  # type: ignore[no-untyped-call]  # redis-py leaves it untyped
+
+    def _take_in(self, data: bytes) -> None:
+        try:
+            for telling in parse_tellings(data):
+                self._hear(telling)
+        except Exception:  # The edge: what is told wrongly once does not make this node deaf to all the rest.
+            log.exception("a telling could not be taken in")
 
 
 def parse_tellings(data: bytes) -> list[Telling]:

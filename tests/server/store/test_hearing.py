@@ -96,6 +96,17 @@ async def test_what_a_newer_version_tells_is_passed_over_and_the_rest_is_heard(h
         assert heard == [PresenceTold("r", "ann", Presence("1.a", "x", None))] * 2
 
 
+async def test_what_cannot_be_read_does_not_make_a_node_deaf(here: Shell) -> None:
+    """The task that listens would end, and nothing would ever be heard again."""
+    async with listening(here) as heard:
+        for told in (b"\xc1", msgpack.packb([[b"r", b"presence", b"ann", b"no presence"]])):
+            await here.link.command("PUBLISH", keys.channel("here:1"), told)
+        known = [b"r", b"presence", b"ann", b"1.a|x|"]
+        await here.link.command("PUBLISH", keys.channel("here:1"), msgpack.packb([known]))
+        await eventually(lambda: heard)
+        assert heard == [PresenceTold("r", "ann", Presence("1.a", "x", None))]
+
+
 class TestTheSubscription:
     async def test_after_each_confirmation_all_is_read_again_for_something_may_have_been_missed(
         self, here: Shell
