@@ -229,7 +229,7 @@ async def test_the_demo_is_on_the_full_screen_too(environment: dict[str, str]) -
         shown.type(" ")
         await shown.shows("0/36 home")
         shown.type("\x03")
-        await shown.shows("Your game is not over")
+        await shown.shows("Give this race up?")
         shown.type("\x03")
         assert await shown.ended() == 0
     assert not files(str(folder), "cellrace-*")
