@@ -54,7 +54,7 @@ class StoreProcess:
             reader, writer = await asyncio.open_unix_connection(self.path)
             writer.write(b"PING\r\n")
             try:
-                return await reader.readline() == b"+PONG\r\n"
+                return (await reader.readline()).startswith((b"+PONG", b"-NOAUTH"))
             finally:
                 writer.close()
         except OSError:
