@@ -281,7 +281,7 @@ def test_serve_proves_deals_unless_told_not_to(
 ) -> None:
     served: list[Config] = []
 
-    async def note(config: Config) -> None:
+    async def note(config: Config, *_: object) -> None:
         served.append(config)
 
     monkeypatch.setattr(serving, "serve_until_told", note)
