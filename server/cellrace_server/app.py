@@ -103,6 +103,8 @@ def _readiness(services: Services, hearing: Hearing) -> str | None:
     clock = services.store.clock
     if services.draining.begun:
         return "This node is about to end."
+    if services.store.link.refusal:
+        return services.store.link.refusal
     if not hearing.ready:
         return "Nothing published through the store has come back within the last seconds."
     if not clock.ready:

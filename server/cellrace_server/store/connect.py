@@ -12,7 +12,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff, NoBackoff
-from redis.exceptions import AuthenticationError, AuthorizationError, BusyLoadingError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    AuthorizationError,
+    BusyLoadingError,
+    ConnectionError,  # noqa: A004 - redis-py's own; the built-in one is never raised by it.
+    RedisError,
+    ResponseError,
+)
 
 from .errors import StoreUnavailable, StoreUnfit
 from .replicas import Replicas
@@ -50,7 +57,9 @@ def client_for(url: str, *, connections: int = _CONNECTIONS) -> Redis:
     `connections` bounds what it opens: a command that finds them all in use waits, then fails as an unreachable store.
     With a URL of Sentinels it follows the primary that they elect.
     """
-    return _client(url, connections, Retry(ExponentialWithJitterBackoff(_LONGEST_PAUSE, _FIRST_PAUSE), _RETRIES))
+    backoff = ExponentialWithJitterBackoff(_LONGEST_PAUSE, _FIRST_PAUSE)
+    # A store that says nothing is not asked again within: seven times its timeout is longer than anybody waits.
+    return _client(url, connections, Retry(backoff, _RETRIES, (ConnectionError,)))
 
 
 async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:

@@ -49,6 +49,8 @@ class Link:
         self._counts = counts or Counts()
         self._replicas = replicas or Replicas()
         self._failed_at = -math.inf
+        self.refusal = ""
+        """Why the last write failed; empty when it took place. A node writes every other second: its beat."""
 
     @property
     def seconds_since_error(self) -> float:
@@ -102,6 +104,18 @@ class Link:
                 await self.command("FUNCTION LOAD", "REPLACE", text)
 
     async def _send(self, commands: Sequence[Sequence[Argument]], lasting: bool) -> list[Answer]:
+        writes = any(words[0] not in READ for words in commands)
+        try:
+            answers = await self._send_on(commands, lasting)
+        except StoreUnavailable as error:
+            if writes:
+                self.refusal = str(error)
+            raise
+        if writes:
+            self.refusal = ""
+        return answers
+
+    async def _send_on(self, commands: Sequence[Sequence[Argument]], lasting: bool) -> list[Answer]:
         lasting = lasting and any(map(_lasts, commands))
         async with self.answering():
             try:
