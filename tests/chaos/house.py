@@ -46,7 +46,11 @@ class StoreProcess:
         self._process = await asyncio.create_subprocess_exec(
             str(find_binary()), *options, cwd=self._folder, stdout=DEVNULL, stderr=DEVNULL
         )
-        _: bool = await eventually(self._answers)
+        try:
+            _: bool = await eventually(self._answers)
+        except BaseException:
+            await self.kill()
+            raise
         self.back_at = time.monotonic()
 
     async def _answers(self) -> bool:
