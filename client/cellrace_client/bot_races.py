@@ -10,7 +10,7 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
-from cellrace_client.matches import LOOK, Matches, goes_on
+from cellrace_client.matches import LOOK, Matches, goes_on, race_match
 from cellrace_client.pace import Pace
 from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
@@ -73,7 +73,8 @@ class BotRaces:
                 for sentence in tell_race(view):
                     self._say(printable(sentence))
                 bot = SolverBot(thinker, self._pace, self._chance)
-                self._last = await race_to_the_end(self._connection, view.race, bot)
+                race = race_match if self._wanted.queues else race_to_the_end
+                self._last = await race(self._connection, view.race, bot)
                 if races is not None:
                     ended.append(self._last)
         finally:

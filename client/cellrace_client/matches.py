@@ -7,11 +7,15 @@ import itertools
 from collections.abc import Sequence
 
 from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import RaceState
 from cellrace_client.connection import Connection
 from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.racer import Chooser, race_to_the_end
 
 LOOK = 15.0
 """Seconds after which one who waits asks again to wait: a connection that dropped has left the queue."""
+ALONE = 10.0
+"""Seconds to wait for another rival when the one of a match was removed, for having no connection."""
 _LATE = 0.3
 """Seconds in which a match may still come that was made before the queue was left."""
 
@@ -48,6 +52,37 @@ class Matches:
                 return await self._connection.race_where(goes_on)
         except TimeoutError:
             return None
+
+
+async def race_match(connection: Connection, race: str, chooser: Chooser) -> RaceView:
+    """Races a quick match to its end; one in which the rival has not come is left. Raises as `race_to_the_end`."""
+    view = connection.view(race)
+    watching = asyncio.create_task(_leave_if_alone(connection, race))
+    try:
+        return await race_to_the_end(connection, race, chooser)
+    except Refused as refused:
+        if refused.code != ErrorCode.NO_SUCH_RACE or not watching.done():
+            raise
+        return view
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _leave_if_alone(connection: Connection, race: str) -> None:
+    """Leave a race that nobody else has been in for a while, before it has begun."""
+    while True:
+        await connection.view_where(race, _is_alone)
+        try:
+            async with asyncio.timeout(ALONE):
+                await connection.view_where(race, lambda view: not _is_alone(view))
+        except TimeoutError:
+            await connection.leave(race)
+            return
+
+
+def _is_alone(view: RaceView) -> bool:
+    return view.state is RaceState.OPEN and view.me is not None and len(view.entrants) == 1
 
 
 def goes_on(view: RaceView) -> bool:
