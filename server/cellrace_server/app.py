@@ -38,6 +38,7 @@ from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.draining import Draining
 from cellrace_server.net.queueing import enter_match, find_match
+from cellrace_server.net.readiness import reason_against
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
@@ -91,25 +92,12 @@ class Node:
 
     def readiness(self) -> str | None:
         """Why this node is not ready, or None."""
-        return _readiness(self.services, self._hearing)
+        return reason_against(self.services, self._hearing)
 
     async def drain(self, patience: float) -> None:
         """Take no new races, and wait so many seconds at most for those that are run here."""
         log.info("node drains", races=len(self.services.rooms))
         await self.services.draining.drain(self.services.rooms, self.services.store.clock, patience)
-
-
-def _readiness(services: Services, hearing: Hearing) -> str | None:
-    clock = services.store.clock
-    if services.draining.begun:
-        return "This node is about to end."
-    if services.store.link.refusal:
-        return services.store.link.refusal
-    if not hearing.ready:
-        return "Nothing published through the store has come back within the last seconds."
-    if not clock.ready:
-        return f"The race clock is unsure: {clock.disagreement:.0f} ms apart, ±{clock.error_bound:.0f} ms."
-    return None
 
 
 @asynccontextmanager
@@ -203,7 +191,7 @@ def _web(node: str, services: Services, hearing: Hearing, filler: Filler, config
     store, bounds = services.store, services.bounds
 
     def readiness() -> str | None:
-        return _readiness(services, hearing)
+        return reason_against(services, hearing)
 
     pages = CompetitionPages(store, services.competition, services.challenges)
     api = Api(store, services.listing, services.replays, pages)
