@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+import structlog
 
 from cellrace_client.language import speak
 
@@ -30,6 +31,13 @@ def english() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C.UTF-8")
         yield
+
+
+@pytest.fixture(autouse=True)
+def plain_logs() -> Iterator[None]:
+    """Whatever a test has done to the logs, as by a command that it ran in this process, the next finds them new."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(autouse=True)
