@@ -87,7 +87,7 @@ def _lose_answers() -> None:
 
     def lossy(self: Session, message: Any) -> None:
         told[0] += isinstance(message, Moved)
-        if not isinstance(message, Moved) or told[0] % 50:
+        if not isinstance(message, Moved) or told[0] % 5:
             answer(self, message)
 
     _replace(Session, "answer", lossy)
