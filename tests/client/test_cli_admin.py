@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import pytest_asyncio
+import structlog
 from click.testing import CliRunner, Result
 
 from cellrace_client.cli import main
@@ -15,6 +17,16 @@ from cellrace_server.core.effects import best_board
 from tests.server.ended_races import ended_race, register
 from tests.server.races import ANN, BEN
 from tests.server.shell import SHORT, Shell, shell
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """The command sets up the log of its process, which here is that of all tests."""
+    told, handlers, level = structlog.get_config(), logging.root.handlers[:], logging.root.level
+    yield
+    structlog.configure(**told)
+    logging.root.handlers[:] = handlers
+    logging.root.setLevel(level)
 
 
 @pytest_asyncio.fixture
