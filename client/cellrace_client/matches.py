@@ -16,7 +16,7 @@ LOOK = 15.0
 """Seconds after which one who waits asks again to wait: a connection that dropped has left the queue."""
 ALONE = 10.0
 """Seconds to wait for another rival when the one of a match was removed, for having no connection."""
-_LATE = 0.3
+_LATE = 0.5
 """Seconds in which a match may still come that was made before the queue was left."""
 
 
@@ -41,10 +41,14 @@ class Matches:
                     raise
             view = await self._matched(self._turn)
             if view is None and self._several:
-                await self._connection.leave_queue()
-                view, variant = await self._matched(_LATE), next(self._variants)
+                view, variant = await self.leave(), next(self._variants)
             if view is not None:
                 return view
+
+    async def leave(self) -> RaceView | None:
+        """Wait no more; the race that was found just before, if there was one."""
+        await self._connection.leave_queue()
+        return await self._matched(_LATE)
 
     async def _matched(self, within: float) -> RaceView | None:
         try:
@@ -57,11 +61,13 @@ class Matches:
 async def race_match(connection: Connection, race: str, chooser: Chooser) -> RaceView:
     """Races a quick match to its end; one in which the rival has not come is left. Raises as `race_to_the_end`."""
     view = connection.view(race)
-    watching = asyncio.create_task(_leave_if_alone(connection, race))
+    alone = asyncio.Event()
+    watching = asyncio.create_task(_leave_if_alone(connection, race, alone))
     try:
         return await race_to_the_end(connection, race, chooser)
     except Refused as refused:
-        if refused.code != ErrorCode.NO_SUCH_RACE or not watching.done():
+        # What was left is known no more.
+        if refused.code != ErrorCode.NO_SUCH_RACE or not alone.is_set():
             raise
         return view
     finally:
@@ -69,7 +75,7 @@ async def race_match(connection: Connection, race: str, chooser: Chooser) -> Rac
         await asyncio.gather(watching, return_exceptions=True)
 
 
-async def _leave_if_alone(connection: Connection, race: str) -> None:
+async def _leave_if_alone(connection: Connection, race: str, alone: asyncio.Event) -> None:
     """Leave a race that nobody else has been in for a while, before it has begun."""
     while True:
         await connection.view_where(race, _is_alone)
@@ -77,6 +83,7 @@ async def _leave_if_alone(connection: Connection, race: str) -> None:
             async with asyncio.timeout(ALONE):
                 await connection.view_where(race, lambda view: not _is_alone(view))
         except TimeoutError:
+            alone.set()
             await connection.leave(race)
             return
 

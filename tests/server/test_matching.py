@@ -18,6 +18,7 @@ from cellrace_server.matching import LEFT_PENDING, Matching
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import MatchedTold, parse_tellings
+from tests.server.ended_races import register
 from tests.server.races import ANN, BEN, CAT, player
 from tests.server.shell import FakeMember, Shell
 
@@ -113,6 +114,21 @@ class TestTheRace:
             (keys.channel("here:1").encode(), MatchedTold("ann", race.id, "1.a")),
             (keys.channel("there:2").encode(), MatchedTold("ben", race.id, "1.b")),
         ]
+
+    async def test_who_has_come_back_elsewhere_meanwhile_is_told_there(self, counter: Counter, other: Counter) -> None:
+        """The race may be made seconds after the match, when a node has died: by then its players are elsewhere."""
+        await register(counter.shell, ANN, BEN)
+        await counter.join(ANN, sid="1.a")
+        await counter.join(BEN, sid=await counter.shell.store.players.take_over("ben"))
+        sid = await other.shell.store.players.take_over("ann")
+        async with counter.shell.link.redis.pubsub() as pubsub:
+            await pubsub.subscribe(keys.channel("there:2"))
+            await counter.pair()
+            while (message := await pubsub.get_message(ignore_subscribe_messages=True, timeout=5)) is None:
+                pass
+        race = await counter.matched(ANN)
+        assert race is not None
+        assert parse_tellings(message["data"]) == [MatchedTold("ann", race.id, sid)]
 
     async def test_two_nodes_that_match_at_once_make_one_race(self, counter: Counter, other: Counter) -> None:
         for one, who in ((counter, ANN), (other, BEN), (counter, CAT)):

@@ -25,7 +25,7 @@ from cellrace.messages import EntrantStatus, Standing
 from cellrace.solver import solve
 from cellrace.verifying import read_keys, verify
 from cellrace_client.connection import Connection, connect
-from cellrace_client.matches import Matches, goes_on, race_match
+from cellrace_client.matches import Matches, race_match
 from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_server.attaching import attached
@@ -158,7 +158,8 @@ class Season:
 
     async def _next_match(self, connection: Connection) -> RaceView | None:
         """The next race; None when the season ends before there is one."""
-        matching = asyncio.create_task(Matches(connection, (GAME,), bots=True, turn=5.0).next())
+        matches = Matches(connection, (GAME,), bots=True, turn=5.0)
+        matching = asyncio.create_task(matches.next())
         ending = asyncio.create_task(self._enough.wait())
         await asyncio.wait((matching, ending), return_when=asyncio.FIRST_COMPLETED)
         ending.cancel()
@@ -166,9 +167,8 @@ class Season:
             return matching.result()
         matching.cancel()
         await asyncio.gather(matching, return_exceptions=True)
-        await connection.leave_queue()
         # One that was matched just before is not left waiting.
-        return next((view for view in connection.races.values() if goes_on(view)), None)
+        return await matches.leave()
 
     def _note(self, view: RaceView) -> None:
         if view.standings is not None:

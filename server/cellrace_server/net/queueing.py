@@ -57,7 +57,7 @@ async def enter_match(session: Session, race_id: str, *, told: bool = True) -> N
 
 
 async def find_match(session: Session) -> None:
-    """Look whether a player who waits has been matched while this node could not be told."""
+    """Look whether a player has been matched while this node could not be told: it did not hear, or not know whom."""
     try:
         races = await session.services.store.players.races(session.player.id)
     except StoreError:

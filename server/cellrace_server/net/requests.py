@@ -49,7 +49,7 @@ from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
 from cellrace_server.moves import Mover
 from cellrace_server.net import views
-from cellrace_server.net.queueing import join_queue, leave_queue
+from cellrace_server.net.queueing import find_match, join_queue, leave_queue
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
@@ -195,6 +195,8 @@ async def _hello(session: Session, request: Hello) -> None:
     except StoreError:
         session.forget()
         raise
+    # A match that was made while this connection was on its way in could be told to nobody.
+    await find_match(session)
 
 
 def _welcome(session: Session, request: Hello, admitted: Admitted, referees: list[Referee]) -> Welcome:

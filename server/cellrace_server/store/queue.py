@@ -51,10 +51,13 @@ class QueueStore:
         return bool(await self._link.call("queue_pop", [keys.queue(variant)], *taken))
 
     async def tell(self, match: Match) -> None:
-        """Tell the nodes of both that their race is there."""
+        """Tell both that their race is there, wherever they are connected by now: they may have had to come back."""
         for waiting in match.waiting:
-            telling = msgpack.packb([[waiting.player.id, "matched", match.race, waiting.sid]])
-            await self._link.command("PUBLISH", keys.channel(waiting.node), telling)
+            found: Answer = await self._link.command("HMGET", keys.player(waiting.player.id), "epoch", "random", "node")
+            epoch, random, node = found
+            sid = f"{epoch.decode()}.{random.decode()}" if epoch and random else waiting.sid
+            telling = msgpack.packb([[waiting.player.id, "matched", match.race, sid]])
+            await self._link.command("PUBLISH", keys.channel(node.decode() if node else waiting.node), telling)
 
     async def clear(self, variant: str, match: Match) -> None:
         """The race of a match is made and told."""

@@ -12,7 +12,7 @@ from cellrace_server.app import Node, running
 from cellrace_server.config import Config
 from cellrace_server.matching import Matching
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.queue import QueueStore
+from cellrace_server.store.queue import Match, QueueStore
 from tests.story.players import Table, table
 from tests.waiting import eventually
 
@@ -92,6 +92,30 @@ async def test_a_match_whose_telling_was_lost_is_found_when_the_node_hears_again
     race = (await ann.push("queue.matched"))["race"]
     assert (await ben.push("queue.matched"))["race"] == race
     await ann.push("race.started", race=race)
+
+
+async def test_who_reconnects_between_the_match_and_its_race_is_brought_into_it(
+    seats: Table, others: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A node has died after the pop; another makes the race seconds later, and finds the players wherever they are."""
+    make, lost = Matching._make_race, []  # noqa: SLF001 - the very step that a node dies before
+
+    async def die_first(matching: Matching, variant: str, match: Match) -> None:
+        if not lost:
+            lost.append(match)
+            raise StoreUnavailable("lost by the test")
+        await make(matching, variant, match)
+
+    monkeypatch.setattr(Matching, "_make_race", die_first)
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    for player in (ann, ben):
+        await player.answer(await player.send("queue.join", variant="one-suit"))
+    await eventually(lambda: bool(lost))
+    await ann.drop()
+    ann = await others.player(token=ann.token)
+    race = (await ann.push("queue.matched"))["race"]
+    assert (await ben.push("queue.matched"))["race"] == race
+    await ann.push("race.started", race=race, patience=20)
 
 
 async def test_nobody_is_brought_into_a_race_of_their_own_making_by_that(seats: Table, redis_client: Redis) -> None:
