@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from cellrace.errors import ErrorCode, Refused
+from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
@@ -26,6 +26,21 @@ _NOT_FOR_US = (
     ErrorCode.NO_SUCH_RACE,
     ErrorCode.NOT_ALLOWED,
 )
+
+
+async def keep_company(connection: Connection, race: str, pace: Pace, chance: Random) -> None:
+    """Race as the rival of whoever is in a race, and in each rematch, until that player or the server has gone."""
+    thinker = Thinker()
+    try:
+        while True:
+            await race_to_the_end(connection, race, SolverBot(thinker, pace, chance))
+            await thinker.close()  # No solver is kept for a rematch that may not come; it starts again when asked.
+            await connection.view_where(race, lambda view: view.successor is not None)
+            race = (await connection.rematch(race)).race
+    except CellraceError:
+        return
+    finally:
+        await thinker.close()
 
 
 @dataclass(frozen=True, slots=True)

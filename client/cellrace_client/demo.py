@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from random import Random
 
-from cellrace.errors import CellraceError
 from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
+from cellrace_client.bot_races import keep_company
 from cellrace_client.connection import Connection, connect
 from cellrace_client.language import _
 from cellrace_client.narrator import narrated
@@ -79,26 +79,12 @@ async def _play_a_bot(
         race = await me.create(settings)
         await rival.join(race.race)
         await me.view_where(race.race, lambda view: len(view.entrants) == 2)
-        rivalling = asyncio.create_task(_rival(rival, race.race, chance))
+        rivalling = asyncio.create_task(keep_company(rival, race.race, PACES[RIVALS_STRENGTH], chance))
         try:
             return await play(me, race.race, rival.player.name)
         finally:
             rivalling.cancel()
             await asyncio.gather(rivalling, return_exceptions=True)
-
-
-async def _rival(connection: Connection, race: str, chance: Random) -> None:
-    thinker = Thinker()
-    try:
-        while True:
-            await race_to_the_end(connection, race, SolverBot(thinker, PACES[RIVALS_STRENGTH], chance))
-            await connection.view_where(race, lambda view: view.successor is not None)
-            race = (await connection.rematch(race)).race
-    except CellraceError:
-        # The person leaves, and with the last one of them the race.
-        return
-    finally:
-        await thinker.close()
 
 
 async def watch_demo(settings: SettingsRequest, say: Say, chance: Random) -> Ending:

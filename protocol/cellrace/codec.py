@@ -15,6 +15,7 @@ from cellrace.errors import BadMessage
 from cellrace.frames import FlawedMap, find_flaw, is_text, read_json, read_msgpack
 from cellrace.messages import (
     LAST_INTEGER,
+    MAX_DEPTH,
     MAX_ID_LENGTH,
     ClientMessage,
     Move,
@@ -64,19 +65,22 @@ class Codec(ABC):
         """The frame of a request; for a text frame, its UTF-8."""
 
     @abstractmethod
-    def decode_request(self, frame: bytes | str) -> ClientMessage:
-        """The request in a frame, bytes for a binary and str for a text frame. Raises BadMessage and nothing else."""
+    def decode_request(self, frame: bytes | str, deepest: int = MAX_DEPTH) -> ClientMessage:
+        """The request in a frame, bytes for a binary and str for a text frame. Raises BadMessage and nothing else.
+
+        A server may allow fewer levels of nesting than the protocol does, by `deepest`.
+        """
 
     @abstractmethod
     def decode_server(self, frame: bytes | str) -> ServerMessage:
         """The message of a server in a frame; fields that it does not know are ignored. Raises BadMessage."""
 
-    def decode_payload(self, payload: bytes, text: bool) -> ClientMessage:
+    def decode_payload(self, payload: bytes, text: bool, deepest: int = MAX_DEPTH) -> ClientMessage:
         """The request in a frame as it came from the socket, its text not yet decoded. Raises BadMessage."""
         if not text:
-            return self.decode_request(payload)
+            return self.decode_request(payload, deepest)
         try:
-            return self.decode_request(str(payload, "utf-8"))
+            return self.decode_request(str(payload, "utf-8"), deepest)
         except UnicodeDecodeError:
             raise BadMessage("The text frame has invalid UTF-8.") from None
 
@@ -96,10 +100,10 @@ class _MsgpackCodec(Codec):
     def encode_request(self, request: ClientMessage) -> bytes:
         return self._encoder.encode(request)
 
-    def decode_request(self, frame: bytes | str) -> ClientMessage:
+    def decode_request(self, frame: bytes | str, deepest: int = MAX_DEPTH) -> ClientMessage:
         if isinstance(frame, str):
             raise BadMessage("This connection speaks MessagePack: send binary frames.")
-        return self._read_plain_move(frame) or _read_request(read_msgpack(frame))
+        return self._read_plain_move(frame) or _read_request(read_msgpack(frame), deepest)
 
     def _read_plain_move(self, frame: bytes) -> Move | None:
         try:
@@ -135,10 +139,10 @@ class _JsonCodec(Codec):
     def encode_request(self, request: ClientMessage) -> bytes:
         return self._encoder.encode(request)
 
-    def decode_request(self, frame: bytes | str) -> ClientMessage:
+    def decode_request(self, frame: bytes | str, deepest: int = MAX_DEPTH) -> ClientMessage:
         if isinstance(frame, bytes):
             raise BadMessage("This connection speaks JSON: send text frames.")
-        return self._read_plain_move(frame) or _read_request(read_json(frame))
+        return self._read_plain_move(frame) or _read_request(read_json(frame), deepest)
 
     def _read_plain_move(self, frame: str) -> Move | None:
         try:
@@ -173,13 +177,13 @@ def choose_codec(offered: Iterable[str]) -> Codec | None:
     return next((CODECS[name] for name in offered if name in CODECS), None)
 
 
-def _read_request(tree: object) -> ClientMessage:
+def _read_request(tree: object, deepest: int) -> ClientMessage:
     """The request that a frame's tree tells."""
     if not isinstance(tree, dict):
         raise BadMessage("A message is a map.")
     request_id = _readable_id(tree.get("id"))
     try:
-        return _read_fields(tree)
+        return _read_fields(tree, deepest)
     except BadMessage as bad:
         bad.re = request_id
         raise
@@ -197,7 +201,7 @@ def _readable_id(value: object) -> RequestId | None:
             return None
 
 
-def _read_fields(tree: dict[str, object]) -> ClientMessage:
+def _read_fields(tree: dict[str, object], deepest: int) -> ClientMessage:
     if isinstance(tree, FlawedMap):
         raise BadMessage(f"The message has {tree.what}.", tree.key)
     if not all(map(is_text, tree)):
@@ -205,7 +209,7 @@ def _read_fields(tree: dict[str, object]) -> ClientMessage:
     creates = tree.get("type") == "race.create"
     for name, value in tree.items():
         # In settings a wrong number is a wrong setting, and refused as such.
-        if flaw := find_flaw(value, 2, numbers=not (creates and name == "settings")):
+        if flaw := find_flaw(value, 2, numbers=not (creates and name == "settings"), deepest=deepest):
             raise BadMessage(f"{name}: the message has {flaw}.", name)
     given = {name: value for name, value in tree.items() if value is not None}
     kind = given.get("type")

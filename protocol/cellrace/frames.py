@@ -34,8 +34,11 @@ class FlawedMap(dict[str, object]):
 _TOO_DEEP = Unwanted(f"more than {MAX_DEPTH} levels of nesting")
 
 
-def find_flaw(value: object, depth: int = 1, *, numbers: bool = True) -> str | None:
-    """What in a tree the protocol does not accept; without `numbers`, floats and integers out of range pass."""
+def find_flaw(value: object, depth: int = 1, *, numbers: bool = True, deepest: int = MAX_DEPTH) -> str | None:
+    """What in a tree the protocol does not accept; without `numbers`, floats and integers out of range pass.
+
+    `depth` is that of the value itself, `deepest` that of the deepest map or list.
+    """
     match value:
         case bool() | None:
             return None
@@ -57,10 +60,10 @@ def find_flaw(value: object, depth: int = 1, *, numbers: bool = True) -> str | N
             inside = list(value.values())
         case _:
             return "a value of an unknown kind"
-    if depth > MAX_DEPTH:
-        return _TOO_DEEP.what
+    if depth > deepest:
+        return f"more than {deepest} levels of nesting"
     for item in inside:
-        if flaw := find_flaw(item, depth + 1, numbers=numbers):
+        if flaw := find_flaw(item, depth + 1, numbers=numbers, deepest=deepest):
             return flaw
     return None
 

@@ -54,7 +54,7 @@ class Admission:
     async def admit(self, hello: Hello, address: str, newcomer: Credentials) -> Admitted:
         """The player who says hello, a new one under these credentials. Raises Refused, StoreUnavailable."""
         now = self._store.clock.now()
-        name = None if hello.name is None else parse_name(hello.name)
+        name = None if hello.name is None else parse_name(hello.name, self._bounds.name_length)
         if hello.token is None:
             here = ip_address(address).is_loopback
             await self._count(address, "player", self._bounds.new_players_here if here else self._bounds.new_players)

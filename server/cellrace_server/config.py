@@ -8,6 +8,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from cellrace.game import LOG_LIMIT
+from cellrace.messages import MAX_DEPTH
+from cellrace_server.core.names import LONGEST, SHORTEST
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -16,6 +18,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
     frame_bytes: Annotated[
         int, Meta(ge=1024, description="The largest frame of a client; a larger one closes with 1009.")
     ] = 16 * 1024
+    depth: Annotated[int, Meta(ge=4, le=MAX_DEPTH, description="How deep a client's frame may be nested.")] = MAX_DEPTH
+    name_length: Annotated[int, Meta(ge=SHORTEST, le=LONGEST, description="How long a name may be.")] = LONGEST
     hello_seconds: Annotated[float, Meta(ge=0.1, description="How long a new connection has for its hello.")] = 10.0
     burst: Annotated[int, Meta(ge=1, description="Messages a client may send at once.")] = 60
     per_second: Annotated[float, Meta(ge=0.1, description="Messages a client may send a second, in the long run.")] = (

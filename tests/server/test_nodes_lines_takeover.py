@@ -199,7 +199,7 @@ class TestLine12:
         sids = await asyncio.gather(*(shell.store.players.take_over(ann) for shell in (here, there) * 8))
         epochs = [int(sid.partition(".")[0]) for sid in sids]
         assert len(set(epochs)) == 16
-        assert await here.store.players.current_sid(ann) == sids[epochs.index(max(epochs))]
+        assert [holder.sid for holder in await here.store.players.holders([ann])] == [sids[epochs.index(max(epochs))]]
 
     async def test_the_node_of_the_older_connection_is_told(self, here: Shell, there: Shell) -> None:
         """Line 12: else it would be closed ten seconds later only."""
@@ -274,7 +274,8 @@ class TestLine12:
             store = node.services.store
             await store.races.open(race, ann.id, "9.lost")
             assert (await ann.ask("move", race=race, seq=0, moves=["2a"]))["seq"] == 1
-            assert int((await store.players.current_sid(ann.id)).partition(".")[0]) > 9
+            (newest,) = await store.players.holders([ann.id])
+            assert int(newest.sid.partition(".")[0]) > 9
             assert (await ann.ask("move", race=race, seq=1, moves=["2b"]))["seq"] == 2
 
     async def test_a_fenced_connection_that_is_not_the_newest_is_closed(self, store_url: str) -> None:

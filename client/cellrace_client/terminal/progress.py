@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+
 from cellrace_client.language import n_
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.speech import listed
@@ -9,8 +12,8 @@ from cellrace_client.terminal.speech import listed
 _MOST_NAMED = 4
 
 
-class ProgressTeller:
-    """Merges the progress of all rivals into at most one sentence an interval."""
+class Teller(ABC):
+    """Tells what is new in a race, at most once an interval; times in seconds."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
@@ -27,6 +30,14 @@ class ProgressTeller:
     def due(self, now: float) -> float | None:
         """Seconds until there is something to be told, None while there is nothing."""
         return max(0.0, self._told_at + self._interval - now) if self._news() else None
+
+    @abstractmethod
+    def _news(self) -> Collection[object]:
+        """What was not told yet."""
+
+
+class ProgressTeller(Teller):
+    """Merges the progress of all rivals into at most one sentence an interval."""
 
     def tell(self, now: float) -> str | None:
         """The sentence, if it is time for one."""

@@ -12,6 +12,7 @@ from cellrace_client.language import _, n_
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.move_words import home_words, tell_moves
+from cellrace_client.terminal.progress import Teller
 
 MOST_MOVES = 8
 """So many moves at once are told one by one; of more, as of all that was held back, only the number."""
@@ -80,22 +81,8 @@ def _game(view: RaceView, player: str) -> Game | None:
         return None
 
 
-class BoardTeller:
-    """Tells the boards of those who play, each when it has changed, and at most once an interval; times in seconds."""
-
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
-        self._told_at = float("-inf")
-        self._told: dict[str, int] = {}
-        self._latest: RaceView | None = None
-
-    def hear(self, view: RaceView) -> None:
-        """Learns how the race stands."""
-        self._latest = view
-
-    def due(self, now: float) -> float | None:
-        """Seconds until there is something to be told, None while there is nothing."""
-        return max(0.0, self._told_at + self._interval - now) if self._news() else None
+class BoardTeller(Teller):
+    """Tells the boards of those who play, each when it has changed, and at most once an interval."""
 
     def tell(self, now: float) -> list[str]:
         """The boards, if it is time for them."""

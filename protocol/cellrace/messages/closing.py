@@ -18,11 +18,6 @@ class CloseCode(IntEnum):
     NO_HELLO = 4103
     BANNED = 4104
 
-    @property
-    def come_back(self) -> bool:
-        """Whether a client comes back by itself."""
-        return self in (CloseCode.GOING_AWAY, CloseCode.TOO_SLOW, CloseCode.LOST_TRACK)
-
 
 CLOSE_SENTENCES: dict[CloseCode, str] = {
     CloseCode.GOING_AWAY: "the server shuts down or restarts: come back after a random delay of up to 5 s",

@@ -25,8 +25,8 @@ class Name(Struct, frozen=True):
     folded: str
 
 
-def parse_name(text: str) -> Name:
-    """The name of a text after normalisation. Raises Refused with `bad_name`."""
+def parse_name(text: str, longest: int = LONGEST) -> Name:
+    """The name of a text after normalisation, `longest` characters at most. Raises Refused with `bad_name`."""
     try:
         shown = _SHOWN.enforce(text)
         folded = _COMPARED.enforce(shown)
@@ -35,6 +35,8 @@ def parse_name(text: str) -> Name:
     seen = shown.replace(_BLANK, "")
     if not SHORTEST <= len(seen) <= len(shown) <= LONGEST:
         raise Refused(ErrorCode.BAD_NAME)
+    if len(shown) > longest:
+        raise Refused(ErrorCode.BAD_NAME, f"A name has at most {longest} characters here.")
     if any(unicodedata.category(c) in _FORBIDDEN_CATEGORIES for c in shown):
         raise Refused(ErrorCode.BAD_NAME)
     return Name(shown, folded)

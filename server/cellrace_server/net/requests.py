@@ -7,7 +7,6 @@ from typing import assert_never
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import (
-    MAX_DEPTH,
     MAX_MOVES,
     PROTOCOL_VERSION,
     ClientMessage,
@@ -163,7 +162,7 @@ def limits(bounds: Bounds) -> Limits:
     """The bounds that a client should know."""
     return Limits(
         frame_bytes=bounds.frame_bytes,
-        depth=MAX_DEPTH,
+        depth=bounds.depth,
         moves=MAX_MOVES,
         log_entries=bounds.log_entries,
         burst=bounds.burst,

@@ -205,7 +205,7 @@ class Session:
             return
         request: ClientMessage | BadMessage
         try:
-            request = self.codec.decode_payload(payload, text)
+            request = self.codec.decode_payload(payload, text, self.services.bounds.depth)
         except BadMessage as bad:
             request = bad
         wait = self._bucket.take(1, at)

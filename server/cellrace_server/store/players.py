@@ -133,11 +133,6 @@ class PlayerStore:
         epoch = await self._link.call("player_renew", [keys.player(player_id)], sid, random, above)
         return f"{epoch}.{random}" if epoch else None
 
-    async def current_sid(self, player_id: str) -> str:
-        """The sid of the player's newest connection."""
-        epoch, random = await self._link.command("HMGET", keys.player(player_id), "epoch", "random")
-        return _sid(epoch, random)
-
     async def holders(self, player_ids: Sequence[str]) -> list[Holder]:
         """The sids of several players' newest connections, and whether the players are banned."""
         fields = ("epoch", "random", "banned")

@@ -169,7 +169,7 @@ class TestConnections:
         sids = [await shell.store.players.take_over(ann.id) for shell in (here, there, here)]
         epochs = [int(sid.partition(".")[0]) for sid in sids]
         assert epochs == sorted(set(epochs))
-        assert await here.store.players.current_sid(ann.id) == sids[-1]
+        assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sids[-1]]
         holders = [Holder(sids[-1], False), Holder("", False)]
         assert await here.store.players.holders([ann.id, "nobody"]) == holders
 
@@ -177,17 +177,17 @@ class TestConnections:
         ann, _ = await registered(here, "Ann")
         here.link.resend("player_hello")
         sid = await here.store.players.take_over(ann.id)
-        assert await here.store.players.current_sid(ann.id) == sid
+        assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sid]
 
     async def test_the_node_that_had_the_player_is_told(self, here: Shell, there: Shell) -> None:
         ann, _ = await registered(here, "Ann")
         async with listening(here) as heard:
             sid = await here.store.players.take_over(ann.id)
             await here.store.players.take_over(ann.id)
-            current = await here.store.players.current_sid(ann.id)
+            (holder,) = await here.store.players.holders([ann.id])
             await there.store.players.take_over(ann.id)
-            assert await eventually(lambda: heard) == [SupersededTold(ann.id, current)]
-        assert current != sid
+            assert await eventually(lambda: heard) == [SupersededTold(ann.id, holder.sid)]
+        assert holder.sid != sid
 
 
 class TestRaces:

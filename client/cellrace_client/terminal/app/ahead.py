@@ -39,11 +39,6 @@ class Ahead:
         return len(self._log) - self._on_record
 
     @property
-    def unsent(self) -> int:
-        """How many entries are not sent yet."""
-        return len(self._log) - self._sent
-
-    @property
     def seq(self) -> int:
         """How many entries the game has, on record or not."""
         return len(self._log)

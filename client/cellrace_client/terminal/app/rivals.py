@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from random import Random
 
-from cellrace.errors import CellraceError, ErrorCode, Refused
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Hello
-from cellrace_client.bot import SolverBot
+from cellrace_client.bot_races import keep_company
 from cellrace_client.connection import Connection
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.pace import PACES
-from cellrace_client.racer import race_to_the_end
-from cellrace_client.thinker import Thinker
 
 MOST = 8
 """So many at once: each has a solver process of its own while it thinks."""
@@ -57,18 +55,9 @@ class Rivals:
         raise Refused(ErrorCode.NAME_TAKEN)
 
     async def _race(self, connection: Connection, race: str, strength: int) -> None:
-        thinker = Thinker()
         try:
-            while True:
-                await race_to_the_end(connection, race, SolverBot(thinker, PACES[strength], self._chance))
-                await thinker.close()
-                await connection.view_where(race, lambda view: view.successor is not None)
-                race = (await connection.rematch(race)).race
-        except CellraceError:
-            # The player has gone, and with the last one of them the race; or the server has.
-            return
+            await keep_company(connection, race, PACES[strength], self._chance)
         finally:
-            await thinker.close()
             await connection.close()
 
     async def close(self) -> None:
