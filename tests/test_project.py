@@ -31,7 +31,8 @@ from tests.made_blocks import BLOCKS, ROOT, docstring, filled, modules
 LONGEST_MODULE = 300
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 
 # Written so that they do not find themselves.
 PLACES = {
@@ -223,6 +224,16 @@ def test_every_public_name_says_what_it_is():
                 if not ast.get_docstring(node) and not overload:
                     silent.append(f"{shown(path)}:{node.lineno} {node.name}")
     assert silent == []
+
+
+@pytest.mark.parametrize(("rule", "room"), [("Redis only in store", "store"), ("Sockets only in net", "net")])
+def test_a_new_module_of_the_server_is_under_the_rule(rule, room):
+    """The contracts name the server's modules one by one: one that they did not name could do as it liked."""
+    (contract,) = [one for one in SETTINGS["tool"]["importlinter"]["contracts"] if one["name"] == rule]
+    rooms = {path.stem for path in (ROOT / "server" / "cellrace_server").iterdir() if (path / "__init__.py").exists()}
+    rooms |= {path.stem for path in (ROOT / "server" / "cellrace_server").glob("*.py")} - {"__init__"}
+    named = {module.removeprefix("cellrace_server.") for module in contract["source_modules"]}
+    assert rooms - {room} <= named
 
 
 def test_no_module_is_two_things():

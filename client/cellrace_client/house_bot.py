@@ -116,7 +116,7 @@ async def stay(place: Place) -> None:
                 return
         except CellraceError as error:
             print(error, file=sys.stderr)
-        await asyncio.sleep(REST)
+        await asyncio.sleep(REST)  # A server that is away is not asked all the time.
 
 
 class _Input(asyncio.Protocol):

@@ -77,7 +77,7 @@ class Onlooker:
                 self._heard.clear()
                 await self._heard.wait()
                 continue
-            await asyncio.sleep(min(waits))
+            await asyncio.sleep(min(waits))  # Until the next thing is due to be told.
             now = clock.local()
             self._say(*self._boards.tell(now))
             if (sentence := self._progress.tell(now)) is not None:

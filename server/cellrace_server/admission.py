@@ -156,7 +156,7 @@ class Admission:
                 await self._store.queue.leave(variant, player, sid)
                 return
             except StoreUnavailable:
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(RETRY)  # Until the store has it: the entry would wait for ever.
 
     async def _note_gone(self, member: Member, race_id: str, sid: str, at: int) -> None:
         # Repeated until the store has it: an entrant who only seems to be there would keep the others waiting.
@@ -171,7 +171,7 @@ class Admission:
                 return
             except StoreUnavailable as error:
                 log.debug("a lost connection is not on record yet", race=race_id, player=player, reason=str(error))
-                await asyncio.sleep(RETRY)
+                await asyncio.sleep(RETRY)  # The store is away for now.
 
     async def gone(self, referee: Referee, player: str, sid: str, at: int) -> None:
         """Note that an entrant is without a connection, if `sid` was the newest. Raises StoreUnavailable."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import platform
 import secrets
-import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,10 +15,7 @@ from pathlib import Path
 
 import platformdirs
 import structlog
-from websockets.asyncio.server import Server, serve
-from websockets.typing import Origin
 
-from cellrace.codec import choose_codec
 from cellrace.messages import CloseCode
 from cellrace_server.admission import Admission
 from cellrace_server.challenges import PREPARING, Challenges
@@ -35,15 +32,13 @@ from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
 from cellrace_server.net.callers import Callers
 from cellrace_server.net.competing import CompetitionPages
-from cellrace_server.net.connection import Connection
 from cellrace_server.net.draining import Draining
+from cellrace_server.net.listening import Server, listen
 from cellrace_server.net.queueing import enter_match, find_match
 from cellrace_server.net.readiness import reason_against
 from cellrace_server.net.services import Services
-from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import COMPARISON, Sessions
-from cellrace_server.net.tls import tls_context
-from cellrace_server.net.web import Web, select_subprotocol
+from cellrace_server.net.web import Web
 from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
 from cellrace_server.signing import KEY_FILE, Signer
@@ -106,7 +101,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
 
     Raises StoreError, KeyUnfit, OSError when the port is taken.
     """
-    node = f"{config.node or socket.gethostname()}:{secrets.token_hex(4)}"
+    node = f"{config.node or platform.node()}:{secrets.token_hex(4)}"
     # Carried on to every task of this node, so that each line of its log names it.
     structlog.contextvars.bind_contextvars(node=node)
     async with AsyncExitStack() as stack:
@@ -179,7 +174,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (filler.run(), "filler"),
         ):
             tasks.spawn(work, name, lasting=True)
-        server = await _listen(config, services, _web(node, services, hearing, filler, config))
+        server = await listen(config, services, _web(node, services, hearing, filler, config))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
         started = Node(server, services, hearing, kept_by)
@@ -221,34 +216,6 @@ async def _compare(sessions: Sessions, store: Store) -> None:
     # Where the store does not answer, the next of the regular comparisons does it.
     with contextlib.suppress(StoreUnavailable):
         await sessions.compare(store.players)
-
-
-async def _listen(config: Config, services: Services, web: Web) -> Server:
-    async def handle(connection: Connection) -> None:
-        codec = choose_codec([connection.subprotocol or ""])
-        assert codec is not None  # The handshake fails without one.
-        session = Session(connection, codec, connection.address, services)
-        services.sessions.add(session)
-        await session.run()
-
-    return await serve(
-        handle,  # type: ignore[arg-type]  # every connection is made by create_connection
-        config.host,
-        config.port,
-        create_connection=Connection,
-        origins=[None, *(Origin(origin) for origin in config.origins)],
-        select_subprotocol=select_subprotocol,
-        process_request=web.process_request,
-        compression=None,
-        server_header=None,
-        open_timeout=5,
-        ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
-        close_timeout=2,
-        max_size=config.bounds.frame_bytes,
-        ssl=None if config.certificate is None else tls_context(config.certificate, config.key),
-        backlog=1024,
-        reuse_port=config.reuse_port or None,
-    )
 
 
 async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None:

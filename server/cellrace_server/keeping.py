@@ -72,7 +72,7 @@ class Keeper:
                 "a process of the server has died and is started again", process=self._program.called, status=status
             )
             pause = min(pause * 2, LONGEST_PAUSE) if loop.time() - began < QUICK_DEATH else FIRST_PAUSE
-            await asyncio.sleep(pause)
+            await asyncio.sleep(pause)  # What dies at its start would take all of a core.
             if process.stdout is None:
                 self._process = None
             else:

@@ -74,7 +74,7 @@ def answer(line: bytes) -> bytes:
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(PARENT_WATCH)
+        time.sleep(PARENT_WATCH)  # In a thread of its own, beside the proving.
     os._exit(0)
 
 

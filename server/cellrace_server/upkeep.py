@@ -109,4 +109,4 @@ async def repeat(pause: float, trouble: str, chore: Callable[[], Awaitable[None]
             if failing:
                 log.warning("the store answers again", after=trouble)
             failing = False
-        await asyncio.sleep(pause)
+        await asyncio.sleep(pause)  # A chore is what is done every so often.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 
 from cellrace.errors import CellraceError
 from cellrace_server.config import Config
 from cellrace_server.keeping import GRACE, Guests, Keeper, Program, guests_of, kept
+from cellrace_server.net.listening import held_port
 
 WORKER = "CELLRACE_WORKER_PORT"
 """The environment variable by which a process knows that it is one of several, and on which port."""
@@ -74,12 +74,7 @@ async def serve_workers(config: Config, count: int, guests: Guests | None = None
     Raises WorkersFailed when they do not start, OSError when the port is taken.
     """
     stop = stop_signals()
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as place:
-        # Bound and never listening: it holds the port, and picks one where none was named.
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        place.bind((config.host, config.port))
-        port = int(place.getsockname()[1])
+    with held_port(config.host, config.port) as port:
         # The same command again: its options and environment tell everything but a port that was picked.
         program = Program((sys.executable, *sys.orig_argv[1:]), {WORKER: str(port)}, "worker")
         workers = [Keeper(program, GRACE + config.drain) for _ in range(count)]

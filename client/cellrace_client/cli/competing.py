@@ -138,7 +138,7 @@ async def _show_day(server: str, variant: str, me: str, *, ended: bool) -> None:
         board, _text = _leaderboard(server, "daily", me, {"variant": variant, "limit": "10", "around": "true"})
         if board.you is not None or not ended:
             break
-        await asyncio.sleep(_BETWEEN_LOOKS)
+        await asyncio.sleep(_BETWEEN_LOOKS)  # The board follows the end of a race, and nothing is pushed about it.
     _say(*leaderboard_lines(board, me, Asked()))
 
 

@@ -64,6 +64,7 @@ def replay(
         elif export == "notation":
             _show_notation(written)
         elif sys.stdout.isatty():
+            # Playing back takes the time that playing took: that is what it is for.
             pace = 1.0 if speed is None else speed
             play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
         else:

@@ -273,6 +273,7 @@ class Connection(Requests):
     async def _keep_time(self, wire: Wire) -> None:
         pauses = list(_FIRST_PINGS)
         while True:
+            # A clock is kept right by looking at it now and then.
             await asyncio.sleep(pauses.pop(0) if pauses else PING_EVERY)
             ask = self._dialogue.ask(Ping())
             try:

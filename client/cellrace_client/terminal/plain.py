@@ -144,7 +144,7 @@ class PlainClient:
                 self._heard.clear()
                 await self._heard.wait()
             else:
-                await asyncio.sleep(wait)
+                await asyncio.sleep(wait)  # Until the next sentence about progress is due.
                 if (sentence := self._progress.tell(clock.local())) is not None:
                     self.say(sentence)
 

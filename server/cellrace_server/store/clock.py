@@ -199,6 +199,7 @@ class RaceClock:
     async def _keep_sampling(self) -> None:
         taken = 1
         while True:
+            # Often at first, for the best of many round trips bounds the error; then against drift.
             await asyncio.sleep(_FIRST_PAUSE if taken < _FIRST_SAMPLES else _PAUSE)
             # A store that does not answer makes the last samples older, and their bound says so.
             with contextlib.suppress(RedisError, OSError, StoreUnavailable):

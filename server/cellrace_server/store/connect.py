@@ -89,7 +89,7 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
                         f"The store at {name} refuses to be used ({fault}). Correct the user, the password or the "
                         "database number in its URL, or give that user more rights."
                     ) from fault
-                await asyncio.sleep(_PAUSE_BEFORE_NEXT_LOOK)
+                await asyncio.sleep(_PAUSE_BEFORE_NEXT_LOOK)  # A store that is only just starting refuses at once.
     except TimeoutError:
         raise StoreUnavailable(_unreachable(name, fault)) from fault
     finally:

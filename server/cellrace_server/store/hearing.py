@@ -112,7 +112,7 @@ class Hearing:
                 )
                 self.losses += self._subscribed
                 self._subscribed = False
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2)  # A store that is away is not asked all the time.
 
     async def echo(self) -> None:
         """Publish to this node every few seconds, until cancelled."""

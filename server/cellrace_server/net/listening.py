@@ -1,0 +1,63 @@
+"""The address of a node: who connects gets a session, or an answer over plain HTTP."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from websockets.asyncio.server import Server, serve
+from websockets.typing import Origin
+
+from cellrace.codec import choose_codec
+from cellrace_server.config import Config
+from cellrace_server.net.connection import Connection
+from cellrace_server.net.services import Services
+from cellrace_server.net.session import Session
+from cellrace_server.net.tls import tls_context
+from cellrace_server.net.web import Web, select_subprotocol
+
+__all__ = ["Server", "held_port", "listen"]
+
+
+async def listen(config: Config, services: Services, web: Web) -> Server:
+    """Listen from now on. Raises OSError when the port is taken, CertificateUnfit."""
+
+    async def handle(connection: Connection) -> None:
+        codec = choose_codec([connection.subprotocol or ""])
+        assert codec is not None  # The handshake fails without one.
+        session = Session(connection, codec, connection.address, services)
+        services.sessions.add(session)
+        await session.run()
+
+    return await serve(
+        handle,  # type: ignore[arg-type]  # every connection is made by create_connection
+        config.host,
+        config.port,
+        create_connection=Connection,
+        origins=[None, *(Origin(origin) for origin in config.origins)],
+        select_subprotocol=select_subprotocol,
+        process_request=web.process_request,
+        compression=None,
+        server_header=None,
+        open_timeout=5,
+        ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
+        close_timeout=2,
+        max_size=config.bounds.frame_bytes,
+        ssl=None if config.certificate is None else tls_context(config.certificate, config.key),
+        backlog=1024,
+        reuse_port=config.reuse_port or None,
+    )
+
+
+@contextmanager
+def held_port(host: str, port: int) -> Iterator[int]:
+    """Holds a port for processes that share it, and picks one for port 0; bound and never listening itself.
+
+    Raises OSError when the port is taken.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as place:
+        place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        place.bind((host, port))
+        yield int(place.getsockname()[1])
