@@ -59,6 +59,10 @@ REASON_SENTENCES: dict[Reason, str] = {
 }
 
 
+_QUOTED = 40
+"""How much of an unknown word an error repeats, characters."""
+
+
 class CellraceError(Exception):
     """The root of everything that cellrace refuses."""
 
@@ -77,7 +81,7 @@ class UnknownVariant(CellraceError):
     code = "not_found"
 
     def __init__(self, variant: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"There is no game called {variant!r}; there are {', '.join(known)}.")
+        super().__init__(f"There is no game called {variant[:_QUOTED]!r}; there are {', '.join(known)}.")
         self.variant = variant
         self.known = known
 

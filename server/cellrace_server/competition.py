@@ -10,8 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cellrace.errors import BadMessage, ErrorCode, Refused
-from cellrace.messages import BoardRow, GameRecord, Leaderboard, LeaderboardGet, Player, PlayerGet
-from cellrace.variants import VARIANTS
+from cellrace.messages import BoardRow, GameRecord, Leaderboard, LeaderboardGet, Player, PlayerGet, check_variant
 from cellrace_server.core.daily import day_of, parse_day
 from cellrace_server.core.effects import (
     NOT_WON,
@@ -56,8 +55,7 @@ class Competition:
 
     async def leaderboard(self, player: str, request: LeaderboardGet) -> Leaderboard:
         """The rows that are asked for. Raises Refused with `not_found`, BadMessage, StoreUnavailable."""
-        if request.variant not in VARIANTS:
-            raise Refused(ErrorCode.NOT_FOUND, f"There is no game called {request.variant[:40]!r}.", field="variant")
+        check_variant(request.variant)
         if request.board not in tuple(BoardKind):
             raise Refused(ErrorCode.NOT_FOUND, f"The boards are {', '.join(BoardKind)}.", field="board")
         kind = BoardKind(request.board)

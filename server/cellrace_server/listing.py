@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from cellrace.errors import ErrorCode, Refused, UnknownVariant
-from cellrace.messages import RaceList, RaceState
-from cellrace.variants import find_variant
+from cellrace.messages import RaceList, RaceState, check_variant
 from cellrace_server.core.race import Race
 from cellrace_server.store import Store
 from cellrace_server.store.races import Head
@@ -22,7 +20,7 @@ class Listing:
     async def races(self, player: str, request: RaceList) -> list[Head]:
         """Races that fit a request, newest first. Raises Refused, StoreUnavailable."""
         if request.variant is not None:
-            _check_variant(request.variant)
+            check_variant(request.variant)
         now = self._store.clock.now()
         seen: set[str] = set()  # A race that ends meanwhile moves from one list to the other.
 
@@ -74,10 +72,3 @@ _LISTS: dict[RaceState | None, tuple[bool, ...]] = {
 def _fits(race: Race, request: RaceList, now: int) -> bool:
     variant_fits = request.variant is None or race.settings.variant == request.variant
     return variant_fits and (request.state is None or race.state(now) is request.state)
-
-
-def _check_variant(variant: str) -> None:
-    try:
-        find_variant(variant)
-    except UnknownVariant as unknown:
-        raise Refused(ErrorCode.NOT_FOUND, str(unknown), field="variant") from None

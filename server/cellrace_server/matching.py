@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import QueueJoin, RaceKind, Settings
+from cellrace.messages import QueueJoin, RaceKind, Settings, check_variant
 from cellrace.variants import VARIANTS
 from cellrace_server.core.facts import Fact, Joined, ReadySet
 from cellrace_server.core.matchmaking import Waiting, pairs
@@ -37,8 +36,7 @@ class Matching:
 
     async def join(self, member: Member, request: QueueJoin) -> int:
         """Into the queue of a game; says how many wait there. Raises Refused with `not_found`, StoreUnavailable."""
-        if request.variant not in VARIANTS:
-            raise Refused(ErrorCode.NOT_FOUND, f"There is no game called {request.variant[:40]!r}.", field="variant")
+        check_variant(request.variant)
         player = member.player
         skill = (await self._store.ratings.skills(request.variant, [player.id]))[player.id]
         waiting = Waiting(

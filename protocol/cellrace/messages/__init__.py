@@ -106,6 +106,7 @@ from cellrace.messages.settings import (
     SettingsRequest,
     Spectate,
     UnreadableSettings,
+    check_variant,
     settle,
 )
 from cellrace.messages.values import (
@@ -249,6 +250,7 @@ __all__ = [
     "Value",
     "Welcome",
     "board_map",
+    "check_variant",
     "dealt_cards",
     "error_answer",
     "read_board",

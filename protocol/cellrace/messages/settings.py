@@ -121,6 +121,14 @@ class Settings(Value, frozen=True, kw_only=True):
     ghosts: Ghosts = _always(())
 
 
+def check_variant(variant: str) -> None:
+    """See to it that a request names a game that there is. Raises Refused with `not_found`."""
+    try:
+        find_variant(variant)
+    except UnknownVariant as unknown:
+        raise Refused(ErrorCode.NOT_FOUND, str(unknown), field="variant") from None
+
+
 def settle(asked: SettingsRequest | None, ghost_deal: int | None = None) -> Settings:
     """The complete settings that a request asks for; `ghost_deal` is the one deal of the ghosts that it names.
 
@@ -132,10 +140,7 @@ def settle(asked: SettingsRequest | None, ghost_deal: int | None = None) -> Sett
         raise Refused(ErrorCode.BAD_SETTINGS, asked.sentence, field=asked.wrong)
     given = {name: value for name in Settings.__struct_fields__ if (value := getattr(asked, name)) is not None}
     settings = Settings(**given)
-    try:
-        find_variant(settings.variant)
-    except UnknownVariant as unknown:
-        raise Refused(ErrorCode.NOT_FOUND, str(unknown), field="variant") from None
+    check_variant(settings.variant)
     return _fix_deal(settings, asked, ghost_deal)
 
 
