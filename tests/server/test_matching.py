@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player, QueueJoin, RaceState, Settings
+from cellrace.queueing import BOT_AFTER
 from cellrace_server.core.effects import rating_board
-from cellrace_server.core.matchmaking import BOT_AFTER, Waiting
+from cellrace_server.core.matchmaking import Waiting
 from cellrace_server.core.presence import NODE_SILENCE, Nodes
 from cellrace_server.core.race import Race, all_ready
 from cellrace_server.core.ratings import Applied, RatingStep, Skill

@@ -7,9 +7,20 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from cellrace.errors import UnknownVariant
-from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, Leaderboard, PlayerAnswer, Summary
+from cellrace.messages import (
+    BoardRow,
+    Daily,
+    DailyAttempt,
+    EntrantStatus,
+    GameRecord,
+    Leaderboard,
+    PlayerAnswer,
+    RaceKind,
+    Summary,
+)
 from cellrace.variants import find_variant
 from cellrace_client.language import _, n_
+from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.speech import length_text, ordinal
 from cellrace_client.terminal.standings_lines import player_text, status_text
 
@@ -33,17 +44,28 @@ def game_name(game: str) -> str:
     return _(variant.name)
 
 
+def why_no_hint(view: RaceView) -> str | None:
+    """Why the solver may not be asked in a race: a rating is at stake, or the one attempt that everybody has."""
+    if view.kind is RaceKind.DAILY:
+        return _("There are no hints in a daily challenge.")
+    return _("There are no hints in a ranked race.") if view.settings.ranked else None
+
+
 def daily_lines(daily: Daily) -> list[str]:
     """A day's challenge: until when it can be begun, and how one's own attempt stands."""
     game = game_name(daily.variant)
     begun = n_("{count} player has begun", "{count} players have begun", daily.entries).format(count=daily.entries)
-    told = [_("The daily of {date}: {game}, {begun}.").format(date=daily.date, game=game, begun=begun), *_when(daily)]
+    told = [
+        _("The daily of {date}: {game}, {begun}.").format(date=daily.date, game=game, begun=begun),
+        *when_lines(daily),
+    ]
     if daily.you is not None:
-        told.append(_attempt_line(daily))
+        told.append(attempt_line(daily.you))
     return [*told, _("Commitment {commitment}.").format(commitment=daily.commitment)]
 
 
-def _when(daily: Daily) -> list[str]:
+def when_lines(daily: Daily) -> list[str]:
+    """Until when a day's challenge can be begun, or what its deal was."""
     if daily.now < daily.opens_at:
         return [_("It opens in {time}.").format(time=span_text(daily.opens_at - daily.now))]
     if daily.deal is not None:
@@ -57,9 +79,8 @@ def _when(daily: Daily) -> list[str]:
     return []
 
 
-def _attempt_line(daily: Daily) -> str:
-    you = daily.you
-    assert you is not None, "the caller has looked"
+def attempt_line(you: DailyAttempt) -> str:
+    """How one's own attempt stands."""
     if you.status is EntrantStatus.PLAYING:
         line = _("Your attempt goes on: {cards} home.").format(cards=_cards(you.home))
     elif you.time is not None:
@@ -71,7 +92,9 @@ def _attempt_line(daily: Daily) -> str:
 
 def leaderboard_lines(board: Leaderboard, me: str, asked: Asked) -> list[str]:
     """A leaderboard: its title, its rows in columns, and one's own row where it is not among them."""
-    title = f"{_title(board, asked)}, " + n_("{count} player", "{count} players", board.total).format(count=board.total)
+    title = f"{board_title(board.board, board.variant, asked)}, " + n_(
+        "{count} player", "{count} players", board.total
+    ).format(count=board.total)
     rows = list(board.rows)
     own = board.you if board.you is not None and board.you not in rows else None
     columns = table([_row(board.board, row, me) for row in (*rows, *((own,) if own else ()))])
@@ -80,9 +103,10 @@ def leaderboard_lines(board: Leaderboard, me: str, asked: Asked) -> list[str]:
     return [f"{title}.", *columns]
 
 
-def _title(board: Leaderboard, asked: Asked) -> str:
-    game = game_name(board.variant)
-    match board.board:
+def board_title(board: str, variant: str, asked: Asked) -> str:
+    """What a leaderboard is of."""
+    game = game_name(variant)
+    match board:
         case "daily":
             return _("The daily of {date}, {game}").format(date=asked.date or _("today"), game=game)
         case "streak":
@@ -98,10 +122,11 @@ def _title(board: Leaderboard, asked: Asked) -> str:
 
 
 def _row(board: str, row: BoardRow, me: str) -> tuple[str, ...]:
-    return ordinal(row.place), player_text(row.player, me), _value(board, row), row.race or ""
+    return ordinal(row.place), player_text(row.player, me), value_text(board, row), row.race or ""
 
 
-def _value(board: str, row: BoardRow) -> str:
+def value_text(board: str, row: BoardRow) -> str:
+    """What a row of a leaderboard is ranked by."""
     if board == "streak" and row.streak is not None:
         return n_("{count} day", "{count} days", row.streak).format(count=row.streak)
     if board == "rating" and row.rating is not None:
@@ -115,9 +140,7 @@ def _value(board: str, row: BoardRow) -> str:
 
 def stats_lines(player: PlayerAnswer, me: str) -> list[str]:
     """What a player has done: a row for each game, then the last races."""
-    since = datetime.fromtimestamp(player.since / 1000, UTC).date().isoformat()
-    who = f"{player.name} ({_('bot')})" if player.bot else player.name
-    told = [_("{who}, here since {date}.").format(who=who, date=since)]
+    told = [since_line(player)]
     if not player.games:
         return [*told, _("No game has been finished yet.")]
     told += table([_record_row(variant, record) for variant, record in player.games.items()])
@@ -125,6 +148,13 @@ def stats_lines(player: PlayerAnswer, me: str) -> list[str]:
         told.append(_("Last races:"))
         told += table([_recent_row(summary, player.player, me) for summary in player.recent])
     return told
+
+
+def since_line(player: PlayerAnswer) -> str:
+    """Who it is, and since when the server knows them."""
+    since = datetime.fromtimestamp(player.since / 1000, UTC).date().isoformat()
+    who = f"{player.name} ({_('bot')})" if player.bot else player.name
+    return _("{who}, here since {date}.").format(who=who, date=since)
 
 
 def _record_row(variant: str, record: GameRecord) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from cellrace_client.matches import goes_on
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
+from cellrace_client.terminal.competing import why_no_hint
 from cellrace_client.terminal.competing_commands import WORDS_HERE, CompetingCommands
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.sentences import seats_text, tell_race
@@ -206,8 +207,9 @@ class Commands:
 
     async def _hint(self) -> None:
         view = self.view()
-        if view.settings.ranked:
-            self._say(_("There are no hints in a ranked race."))
+        why = why_no_hint(view)
+        if why is not None:
+            self._say(why)
         elif view.game is None or not view.playing:
             self._say(_("There are hints only while you play."))
         else:

@@ -11,15 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from cellrace.messages import Player
-
-FIRST_RANGE = 100
-"""How far apart two ratings may be at first."""
-WIDENING = 20
-"""By how much the range grows with each second of waiting."""
-ANYBODY = 45_000
-"""After how long rating does not matter any more, ms."""
-BOT_AFTER = 10_000
-"""After how long somebody who accepts bots is offered one, ms."""
+from cellrace.queueing import BOT_AFTER, range_after
 
 
 class Waiting(Struct, frozen=True):
@@ -53,15 +45,10 @@ def _may_race(one: Waiting, other: Waiting, now: int) -> bool:
         return False
     # Whoever is offered a bot gets one, if not the nearest: bots are few, and of very different strengths.
     apart = 0 if one.player.bot != other.player.bot else abs(one.rating - other.rating)
-    return apart <= max(_range(one, now), _range(other, now))
+    return apart <= range_after(max(now - one.since, now - other.since))
 
 
 def _accepts(who: Waiting, rival: Waiting, now: int) -> bool:
     if not rival.player.bot:
         return True
     return who.bots and (who.player.bot or now - who.since >= BOT_AFTER)
-
-
-def _range(who: Waiting, now: int) -> float:
-    waited = now - who.since
-    return float("inf") if waited >= ANYBODY else FIRST_RANGE + WIDENING * waited / 1000

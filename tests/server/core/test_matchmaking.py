@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellrace_server.core.matchmaking import ANYBODY, BOT_AFTER, FIRST_RANGE, WIDENING, Waiting, pairs
+from cellrace.queueing import ANYBODY, BOT_AFTER, FIRST_RANGE, WIDENING
+from cellrace_server.core.matchmaking import Waiting, pairs
 from tests.server.races import player
 
 NOW = 1_000_000

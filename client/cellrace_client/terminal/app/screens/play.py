@@ -25,6 +25,7 @@ from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_ques
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.competing import why_no_hint
 from cellrace_client.terminal.speech import length_text
 
 BARS_EVERY = 0.1
@@ -90,7 +91,7 @@ class PlayScreen(BoardScreen):
         keys = [Key("F1", "rules", _("rules"))]
         if view is not None and view.playing:
             keys.append(Key("u", "undo", _("undo")))
-            if not view.settings.ranked:
+            if why_no_hint(view) is None:
                 keys.append(Key("F2", "hint", _("hint")))
             steps = _("at once") if self.desk.taste.steps else _("step by step")
             keys += [Key("F3", "deck", _("deck")), Key("F4", "steps", steps)]
@@ -162,8 +163,9 @@ class PlayScreen(BoardScreen):
         view = self.view
         if view is None or not self.playing:
             return
-        if view.settings.ranked:
-            self.answer(_("There are no hints in a ranked race."), refusal=True)
+        why = why_no_hint(view)
+        if why is not None:
+            self.answer(why, refusal=True)
             return
         self.answer(_("Thinking …"))
         self.run_worker(self._find_hint(), group="hint", exclusive=True)
