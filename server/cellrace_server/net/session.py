@@ -79,14 +79,12 @@ class Session:
         """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
         # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
-        self._inbox: deque[Arrived] = deque()
-        self._news = asyncio.Event()
+        self._inbox: list[Arrived] = []
+        self._worker: asyncio.Task[None] | None = None
         self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
-        self._too_fast: deque[float] = deque(maxlen=bounds.rate_limited_per_minute)
+        self._too_fast: deque[float] | None = None
         self._pinger = Pinger(connection, bounds.ping_seconds, self._note_latency)
         self._ending: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._idle = asyncio.Event()
-        self._idle.set()
         self._counts = services.store.counts
         self.closing: CloseCode | None = None
         self.halted = False
@@ -105,27 +103,21 @@ class Session:
     async def run(self) -> None:
         """Carry out what comes, until the connection ends."""
         self._counts.connections[self.codec.subprotocol] += 1
-        self._connection.hand_over(self._receive)
         hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
-        worker = asyncio.create_task(self._work(), name="session")
-        watchers = [
-            asyncio.create_task(self._pinger.run(), name="pinger"),
-            asyncio.create_task(self._connection.wait_closed(), name="closed"),
-        ]
         try:
-            await asyncio.wait([worker, self._ending, *watchers], return_when=asyncio.FIRST_COMPLETED)
+            self._connection.when_lost(self._lose)
+            self._connection.hand_over(self._receive)
+            self._pinger.start()
+            await self._ending
         finally:
             hello.cancel()
-            self._note_end()
+            self._pinger.stop()
             self._stop(CloseCode.LOST_TRACK)
             gone_at = self.services.store.clock.now()
-            for task in watchers:
-                task.cancel()
             code = self.closing or CloseCode.LOST_TRACK
+            closed = self._connection.close(code, CLOSE_SENTENCES[code])
             # The request under way is not cut off: what it has written already must become known to its room.
-            await asyncio.gather(
-                worker, *watchers, self._connection.close(code, CLOSE_SENTENCES[code]), return_exceptions=True
-            )
+            await asyncio.gather(closed, *([self._worker] if self._worker else []), return_exceptions=True)
             self._depart(gone_at)
 
     def close(self, code: CloseCode) -> None:
@@ -139,9 +131,12 @@ class Session:
             self.closing = code
             self.outbox.close()
             self._inbox.clear()
-            self._news.set()
             if not self._ending.done():
                 self._ending.set_result(None)
+
+    def _lose(self) -> None:
+        self._note_end()
+        self._stop(CloseCode.LOST_TRACK)
 
     def _note_end(self) -> None:
         """Count a close that the library below has decided on: a frame that was too large, or none at all."""
@@ -180,7 +175,8 @@ class Session:
         """Carry out nothing more; returns when the request under way is answered."""
         self.halted = True
         self._inbox.clear()
-        await self._idle.wait()
+        if self._worker is not None:
+            await asyncio.wait([self._worker])
 
     def _depart(self, gone_at: int) -> None:
         for referee in self.races.values():
@@ -215,18 +211,21 @@ class Session:
             self.close(CloseCode.RATE_LIMITED)
             return
         self._inbox.append(Arrived(request, at, int(wait * 1000) + 1 if wait else 0))
-        self._news.set()
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work(), name="session")
+            self._worker.add_done_callback(self._worked)
 
     async def _work(self) -> None:
-        while self.closing is None:
-            await self._news.wait()
-            self._news.clear()
-            self._idle.clear()
-            try:
-                while self._inbox and self.closing is None:
-                    await self._carry_out(self._inbox.popleft())
-            finally:
-                self._idle.set()
+        # There only while there is something to do: most connections of a node say nothing for a long time.
+        try:
+            while self._inbox and self.closing is None:
+                await self._carry_out(self._inbox.pop(0))
+        finally:
+            self._worker = None
+
+    def _worked(self, worker: asyncio.Task[None]) -> None:
+        if worker.cancelled() or worker.exception() is not None:
+            self._stop(CloseCode.LOST_TRACK)
 
     async def _carry_out(self, frame: Arrived) -> None:
         request = frame.request
@@ -265,6 +264,8 @@ class Session:
         request = frame.request
         re = request.re if isinstance(request, BadMessage) else request.id
         self._refuse(Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after), re)
+        if self._too_fast is None:
+            self._too_fast = deque(maxlen=self.services.bounds.rate_limited_per_minute)
         self._too_fast.append(frame.at)
         if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > frame.at - 60:
             self.close(CloseCode.RATE_LIMITED)

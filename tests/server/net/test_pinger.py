@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 import pytest_asyncio
-from websockets.exceptions import ConnectionClosedOK
 
 from cellrace_server.app import Node
+from cellrace_server.net import pinger
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.pinger import Pinger
 from tests.story.players import Table, play, start_race
@@ -22,19 +22,26 @@ class Line:
     """A connection whose pongs come when the test says so."""
 
     def __init__(self) -> None:
-        self.pings: list[asyncio.Future[float]] = []
+        self.pings: list[bytes] = []
+        self.pong: Callable[[bytes], None] = self._nobody
         self.transport = SimpleNamespace(abort=self._abort)
         self.aborted = False
-        self.closed = False
+        self.closing = False
+
+    @staticmethod
+    def _nobody(_payload: bytes) -> None:
+        raise AssertionError("nobody waits for a pong")
 
     def _abort(self) -> None:
         self.aborted = True
 
-    async def ping(self) -> asyncio.Future[float]:
-        if self.closed:
-            raise ConnectionClosedOK(None, None)
-        self.pings.append(asyncio.get_running_loop().create_future())
-        return self.pings[-1]
+    def when_pong(self, then: Callable[[bytes], None]) -> None:
+        self.pong = then
+
+    def send_ping(self, payload: bytes) -> bool:
+        if not self.closing:
+            self.pings.append(payload)
+        return not self.closing
 
 
 class Pinged:
@@ -44,60 +51,80 @@ class Pinged:
         self.line = Line()
         self.noted: list[int] = []
         self.pinger = Pinger(cast(Connection, self.line), pause, self.noted.append)
-        self.task = asyncio.create_task(self.pinger.run())
+        self.pinger.start()
 
-    async def sent(self, count: int) -> None:
-        """Wait until so many pings were sent."""
-        await eventually(lambda: len(self.line.pings) >= count)
+    def pong(self, payload: bytes, after: float = 0.0) -> None:
+        """A pong comes so many seconds after the last ping."""
+        self.pinger._sent_at = time.monotonic() - after  # noqa: SLF001 - a round trip that takes no time here
+        self.line.pong(payload)
 
 
 @pytest_asyncio.fixture
 async def pinged() -> AsyncIterator[Pinged]:
     """A pinger with all the time in the world."""
     made = Pinged(60)
-    await made.sent(1)
     yield made
-    made.task.cancel()
+    made.pinger.stop()
 
 
 async def test_each_pong_is_noted_in_milliseconds(pinged: Pinged) -> None:
-    pinged.line.pings[0].set_result(0.0126)
-    await eventually(lambda: pinged.noted == [13])
+    pinged.pong(pinged.line.pings[0], after=0.0126)
+    assert pinged.noted == [13]
     assert len(pinged.line.pings) == 1
 
 
+async def test_a_pong_that_nobody_asked_for_says_nothing(pinged: Pinged) -> None:
+    """Neither one that a client makes up, nor the same one again."""
+    pinged.pong(b"")
+    pinged.pong(bytes(4) if pinged.line.pings[0] != bytes(4) else b"1234")
+    assert not pinged.noted
+    pinged.pong(pinged.line.pings[0])
+    pinged.pong(pinged.line.pings[0])
+    assert len(pinged.noted) == 1
+
+
 async def test_it_measures_at_once_when_asked(pinged: Pinged) -> None:
-    pinged.line.pings[0].set_result(0.5)
-    await eventually(lambda: pinged.noted)
+    pinged.pong(pinged.line.pings[0])
     pinged.pinger.measure()
-    await pinged.sent(2)
+    assert len(set(pinged.line.pings)) == 2
 
 
 async def test_what_is_asked_for_while_a_ping_is_on_its_way_gets_a_ping_of_its_own(pinged: Pinged) -> None:
     pinged.pinger.measure()
     pinged.pinger.measure()
-    pinged.line.pings[0].set_result(0.001)
-    await pinged.sent(2)
-    pinged.line.pings[1].set_result(0.002)
-    await eventually(lambda: pinged.noted == [1, 2])
+    assert len(pinged.line.pings) == 1
+    pinged.pong(pinged.line.pings[0], after=0.001)
     assert len(pinged.line.pings) == 2
+    pinged.pong(pinged.line.pings[1], after=0.002)
+    assert pinged.noted == [1, 2]
+    assert len(pinged.line.pings) == 2
+
+
+async def test_it_pings_again_after_each_pause_while_pongs_come() -> None:
+    made = Pinged(0.02)
+
+    def answered() -> bool:
+        made.line.pong(made.line.pings[-1])
+        return len(made.line.pings) >= 4
+
+    await eventually(answered)
+    assert not made.line.aborted
+    made.pinger.stop()
 
 
 async def test_without_a_pong_the_connection_is_ended() -> None:
     made = Pinged(0.05)
-    await asyncio.wait_for(made.task, 5)
-    assert made.line.aborted
+    await eventually(lambda: made.line.aborted)
     assert not made.noted
 
 
-async def test_it_ends_with_the_connection() -> None:
+async def test_a_client_that_has_said_goodbye_and_does_not_go_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinger, "LEAVE", 0.01)
     made = Pinged(60)
-    await made.sent(1)
-    made.line.closed = True
-    made.line.pings[0].set_result(0.001)
+    made.pong(made.line.pings[0])
+    made.line.closing = True
     made.pinger.measure()
-    await asyncio.wait_for(made.task, 5)
-    assert not made.line.aborted
+    await eventually(lambda: made.line.aborted)
 
 
 @pytest.mark.parametrize("delay", [0, 400])
