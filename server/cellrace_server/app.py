@@ -21,6 +21,7 @@ from cellrace_server.admission import Admission
 from cellrace_server.challenges import PREPARING, Challenges
 from cellrace_server.competition import Competition
 from cellrace_server.config import Config
+from cellrace_server.descriptors import raise_open_files
 from cellrace_server.filler import Filler
 from cellrace_server.keeping import Guests, guests_of, kept
 from cellrace_server.listing import Listing
@@ -245,6 +246,7 @@ def spare_collections() -> None:
 async def serve_until_told(config: Config, guests: Guests | None = None) -> None:
     """Run a node until SIGTERM or SIGINT; the first line printed says where it listens and what keeps its data."""
     stop = stop_signals()
+    raise_open_files()
     if is_worker():
         await end_with_parent(stop)
     async with running(config) as node:
