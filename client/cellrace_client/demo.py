@@ -58,10 +58,11 @@ async def play_demo_on_screen(settings: SettingsRequest, say: Say, chance: Rando
     """A person at the full screen against a bot."""
     # Imported here, so that the lines need nothing of it.
     from cellrace_client.terminal.app.app import Outcome
+    from cellrace_client.terminal.app.liking import LikingStore
     from cellrace_client.terminal.app.running import play_full_screen, taste_for
 
     async def play(me: Connection, race: str, _rival: str) -> Ending:
-        outcome = await play_full_screen(me, race, taste_for(None, letters=False), lasting=False)
+        outcome = await play_full_screen(me, race, taste_for(None, letters=None, store=LikingStore()), lasting=False)
         return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
 
     return await _play_a_bot(settings, say, chance, play)

@@ -56,5 +56,12 @@ class Back:
     node: str
 
 
-Event = Happened | Synced | Lost | Matched | Dropped | Back
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """The player has another name, and a new connection for it; the races follow as `Synced`."""
+
+    name: str
+
+
+Event = Happened | Synced | Lost | Matched | Dropped | Back | Renamed
 """Everything that `Connection.events` gives."""

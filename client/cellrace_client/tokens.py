@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 from platformdirs import user_config_path
+
+from cellrace_client.private_files import write_private
 
 DEFAULT_PROFILE = "default"
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]")
@@ -48,7 +48,7 @@ class TokenStore:
         """Remembers a player; the file is complete or not there, and 0600 from its first byte."""
         path = self.path(server, profile)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_secret(path, msgspec.json.encode(Remembered(server, name, token)))
+        write_private(path, msgspec.json.encode(Remembered(server, name, token)))
 
     def forget(self, server: str, profile: str = DEFAULT_PROFILE) -> None:
         """Forgets a player."""
@@ -66,25 +66,12 @@ def read_token_file(path: Path) -> str | None:
 
 def write_token_file(path: Path, token: str) -> None:
     """Writes a token into a file of its own."""
-    _write_secret(path, f"{token}\n".encode())
+    write_private(path, f"{token}\n".encode())
 
 
 def forget_token_file(path: Path) -> None:
     """Deletes a token's file, if there is one."""
     path.unlink(missing_ok=True)
-
-
-def _write_secret(path: Path, content: bytes) -> None:
-    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        new.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            new.unlink()
-        raise
 
 
 def _fit(text: str) -> str:

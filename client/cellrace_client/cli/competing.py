@@ -15,8 +15,8 @@ import msgspec
 from cellrace.errors import CellraceError
 from cellrace.messages import Daily, Leaderboard, PlayerAnswer
 from cellrace.variants import MAIN_VARIANTS
+from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, lang_option
-from cellrace_client.cli.racing import come_as
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import server_url
 from cellrace_client.connection.fetching import fetch
@@ -106,7 +106,9 @@ def daily(
 
     async def work() -> Ending:
         async with AsyncExitStack() as stack:
-            connection = await come_as(stack, server, name, None, profile, None)
+            arrived = await come_as(stack, server, name, None, profile, None)
+            tell_arrival(arrived)
+            connection = arrived.connection
             competing = CompetingCommands(connection, _say)
             race: RaceView | None
             if practice is not None:
@@ -120,7 +122,9 @@ def daily(
                 race = await competing.daily(variant)
             if race is None:
                 return Ending.WELL
-            client = PlainClient(connection, TypedLines(), click.echo, interactive=sys.stdin.isatty())
+            client = PlainClient(
+                connection, TypedLines(), click.echo, interactive=sys.stdin.isatty(), rename=arrived.rename
+            )
             ending = await client.run(race.race)
             ended = not goes_on(connection.races.get(race.race, race))
         # The connection ends with the lines; the day is told as everybody sees it.

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import click
 
-from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
+from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
 from cellrace_client.cli.running import run_to_the_end
-from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect, server_url
+from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect
 from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, watch_demo
 from cellrace_client.language import _
 from cellrace_client.narrator import narrated
@@ -25,7 +25,7 @@ from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.plain import PROGRESS_EVERY, Ending, PlainClient
 from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
-from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore, read_token_file, write_token_file
+from cellrace_client.tokens import DEFAULT_PROFILE, read_token_file, write_token_file
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -148,7 +148,7 @@ def bot(
 @_race_options
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--deck", type=click.Choice(("four", "two", "contrast", "none")), help="Colours of the suits.")
-@click.option("--letters", is_flag=True, help="Suits as letters, where the terminal has no ♣ ♦ ♥ ♠.")
+@click.option("--letters/--suits", default=None, help="Suits as letters, where the terminal has no ♣ ♦ ♥ ♠.")
 @click.option(
     "--profile", default=DEFAULT_PROFILE, show_default=True, help="Play as another player of yours, or of this machine."
 )
@@ -171,14 +171,15 @@ def play(
     subprotocol: str | None,
     plain: bool,
     deck: str | None,
-    letters: bool,
+    letters: bool | None,
     profile: str,
     progress: float,
 ) -> None:
     """Race on a server.
 
-    In a terminal the whole screen is played on; F1 tells the keys. Your player is remembered for each server;
-    --profile plays as another one. Without --race, --code and --open you go on with the race you are in, if any.
+    In a terminal the whole screen is played on; F1 tells the keys. Your player is remembered for each server, the looks
+    that you choose there for this machine; --profile plays as another one. Without --race, --code and --open you go on
+    with the race you are in, if any.
 
     In plain lines, type help for what you can type. In a pipe each line is carried out before the next, moves wait
     for the start, and the exit status is 1 when something was refused.
@@ -187,63 +188,46 @@ def play(
 
     async def work() -> Ending:
         async with AsyncExitStack() as stack:
-            connection = await come_as(stack, server, name, token, profile, subprotocol)
-            entered = await _enter(connection, wanted)
+            arrived = await come_as(stack, server, name, token, profile, subprotocol)
+            tell_arrival(arrived)
+            entered = await _enter(arrived.connection, wanted)
             client = PlainClient(
-                connection,
+                arrived.connection,
                 TypedLines(),
                 _say,
                 interactive=sys.stdin.isatty(),
                 progress_every=progress,
                 width=terminal_width,
+                rename=arrived.rename,
             )
             return await client.run(entered)
 
     async def work_on_screen() -> Ending:
         # Imported here, so that the lines need nothing of it.
         from cellrace_client.terminal.app.app import Outcome
+        from cellrace_client.terminal.app.liking import LikingStore
         from cellrace_client.terminal.app.running import play_full_screen, taste_for
 
-        taste, first, outcome = taste_for(deck, letters=letters), wanted, Outcome.AGAIN
+        taste, first, called, outcome = (
+            taste_for(deck, letters=letters, store=LikingStore()),
+            wanted,
+            name,
+            Outcome.AGAIN,
+        )
         while outcome is Outcome.AGAIN:
             async with AsyncExitStack() as stack:
-                connection = await come_as(stack, server, name, token, profile, subprotocol)
-                outcome = await play_full_screen(connection, await _enter(connection, first), taste)
-            # The race that was asked for is entered once; whoever comes again goes on with it.
-            first = Wanted()
+                arrived = await come_as(stack, server, called, token, profile, subprotocol)
+                entered = await _enter(arrived.connection, first)
+                outcome = await play_full_screen(
+                    arrived.connection, entered, taste, rename=arrived.rename, told=arrived.told
+                )
+            # What was asked for is done once; whoever comes again goes on with it, under the name there is by then.
+            first, called = Wanted(), None
         return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
 
     on_screen = not plain and can_be_full_screen()
     if run_to_the_end(work_on_screen() if on_screen else work()) is not Ending.WELL:
         raise click.exceptions.Exit(NO)
-
-
-async def come_as(
-    stack: AsyncExitStack, server: str, name: str | None, token: str | None, profile: str, subprotocol: str | None
-) -> Connection:
-    """A connection as the player who is named, who is remembered, or as a new one, who is then remembered."""
-    url = server_url(server)
-    store = TokenStore()
-    remembered = None if token else store.load(url, profile)
-    known = token or (remembered.token if remembered else None)
-    # The name that is remembered is the player's anyway: said again, it could only be refused.
-    new_name = None if remembered and remembered.name == name else name
-    try:
-        connection = await stack.enter_async_context(
-            connect(url, name=new_name, token=known, client="cellrace play", subprotocol=subprotocol)
-        )
-    except Refused as refused:
-        if refused.code != ErrorCode.BAD_TOKEN or remembered is None:
-            raise
-        told = _("The server no longer knows {name}; you play as somebody new.")
-        click.echo(printable(told.format(name=remembered.name)), err=True)
-        store.forget(url, profile)
-        connection = await stack.enter_async_context(
-            connect(url, name=name, client="cellrace play", subprotocol=subprotocol)
-        )
-    if token is None and connection.token is not None:
-        store.save(url, connection.player.name, connection.token, profile)
-    return connection
 
 
 async def _enter(connection: Connection, wanted: Wanted) -> str | None:

@@ -13,6 +13,7 @@ A floor of small parts, each tested by itself; only `wire` knows sockets and onl
     races, inbox                 the races as they are known, the events that wait to be read
     dialogue                     puts these together: a message in, events and requests out
     wire, greeting, client       the socket, the first words, and the life over many connections
+    renaming                     another name, which takes another connection
     requests                     each request as a method
 
 After a drop the client says `hello` with its token, asks for every race that was going on, and repeats what was not
@@ -30,7 +31,7 @@ from cellrace.messages import Hello
 from cellrace_client.connection.client import GIVE_UP_AFTER, Connection
 from cellrace_client.connection.wire import SUBPROTOCOLS, server_url
 from cellrace_client.errors import Closed, Unanswered, Unreachable
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
 
 __all__ = [
     "GIVE_UP_AFTER",
@@ -43,6 +44,7 @@ __all__ = [
     "Happened",
     "Lost",
     "Matched",
+    "Renamed",
     "Synced",
     "Unanswered",
     "Unreachable",

@@ -8,18 +8,22 @@ import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+from msgspec import structs
+
 from cellrace.codec import JSON
 from cellrace.errors import BadMessage, CellraceError
-from cellrace.messages import ClientMessage, Hello, Limits, Ping, Player, ServerAnswer, Welcome
+from cellrace.messages import ClientMessage, Hello, Limits, Player, ServerAnswer, Welcome
 from cellrace_client.connection.backoff import STEADY_AFTER, comes_back, wait_before_return
 from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.dialogue import Dialogue
 from cellrace_client.connection.greeting import greet
+from cellrace_client.connection.pulse import keep_time
+from cellrace_client.connection.renaming import Renaming, Successor
 from cellrace_client.connection.requests import Requests
 from cellrace_client.connection.throttle import TokenBucket
 from cellrace_client.connection.wire import Closing, Unread, Wire, open_wire
 from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.events import Event
+from cellrace_client.events import Back, Event, Renamed
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 
@@ -27,11 +31,6 @@ IN_FLIGHT = 64
 """So many requests may wait for their answer; who asks for more waits for room."""
 GIVE_UP_AFTER = 600.0
 """Seconds after which a server that cannot be reached any more is given up."""
-PING_EVERY = 10.0
-PING_PATIENCE = 30.0
-"""A server that leaves a `ping` unanswered for so long is taken for gone, though its socket lives."""
-_FIRST_PINGS = (0.0, 0.2, 0.5)
-"""A few samples of the race clock at once: one could be a slow one."""
 
 
 class Connection(Requests):
@@ -70,6 +69,7 @@ class Connection(Requests):
         self._sleep = sleep
         self._dialogue = Dialogue(self.clock, draw)
         self.races = self._dialogue.races.views
+        self._renaming = Renaming()
         self._room = asyncio.Semaphore(IN_FLIGHT)
         self._wire: Wire | None = None
         self._bucket = TokenBucket(1, 1, 0.0)
@@ -104,6 +104,12 @@ class Connection(Requests):
         await asyncio.wait([self._life])
         if not self._life.cancelled():
             self._life.result()
+
+    async def rename(self, name: str) -> None:
+        """Takes another name; races go on, a place in a queue is lost. Raises Refused, which changes nothing."""
+        if self._ended is not None:
+            raise self._ended
+        await self._renaming.wish(name)
 
     async def events(self) -> AsyncIterator[Event]:
         """What happens, in order, for one reader; ends after `close`, raises Closed when the server ends it.
@@ -174,6 +180,7 @@ class Connection(Requests):
         finally:
             self._wire = None
             self._ended = ended or Closed(None, "The connection is closed.")
+            self._renaming.end(self._ended)
             self._dialogue.finish(ended, self._ended)
 
     async def _come_and_go(self) -> None:
@@ -190,6 +197,11 @@ class Connection(Requests):
             else:
                 arrived = self.clock.local()
                 closing = await self._converse(wire)
+                while (successor := self._renaming.take()) is not None:
+                    self._dialogue.moves_over()
+                    self._welcomed(successor.welcome, Renamed(successor.welcome.player.name))
+                    self._renaming.settle()
+                    closing = await self._converse(successor.wire)
                 away_since = self.clock.local()
                 if not comes_back(closing.code):
                     raise Closed.by_server(closing.code, closing.reason)
@@ -211,16 +223,22 @@ class Connection(Requests):
         raise next((failed for failed in failures if not failed.final), failures[0])
 
     async def _arrive_there(self) -> Wire:
+        wire, welcome = await self._say_hello(self._hello)
+        self._welcomed(welcome, Back(welcome.node) if self._been_there else None)
+        return wire
+
+    async def _say_hello(self, hello: Hello) -> Successor:
         wire = await open_wire(self.url, self._subprotocol, self._tls)
         try:
-            welcome = await greet(self.url, wire, self._hello, self.clock, self._sleep)
+            return Successor(wire, await greet(self.url, wire, hello, self.clock, self._sleep))
         except BaseException:
             await wire.close()
             raise
-        self._welcomed(welcome)
-        return wire
 
-    def _welcomed(self, welcome: Welcome) -> None:
+    def _say_name(self, name: str) -> Awaitable[Successor]:
+        return self._say_hello(structs.replace(self._hello, name=name))
+
+    def _welcomed(self, welcome: Welcome, told: Back | Renamed | None) -> None:
         self.player = welcome.player
         self.limits = welcome.limits
         self.node = welcome.node
@@ -228,15 +246,19 @@ class Connection(Requests):
         # From now on this player comes back, under whatever name it has by then.
         self._hello = Hello(token=self.token, bot=self._hello.bot, client=self._hello.client)
         self._bucket = TokenBucket(welcome.limits.burst, welcome.limits.per_second, self.clock.local())
-        self._dialogue.welcomed(welcome, again=self._been_there)
+        self._dialogue.welcomed(welcome, told)
         self._been_there = True
 
     async def _converse(self, wire: Wire) -> Closing:
         self._wire = wire
         try:
             async with asyncio.TaskGroup() as tasks:
-                others = [tasks.create_task(self._send_all(wire)), tasks.create_task(self._keep_time(wire))]
+                renaming = self._renaming.fulfil(self._say_name, wire)
+                works = (self._send_all(wire), keep_time(self._dialogue, wire), renaming)
+                others = [tasks.create_task(work) for work in works]
                 closing = await self._read_all(wire)
+                if await self._renaming.outcome():
+                    closing = Closing(None, "")
                 for task in others:
                     task.cancel()
             return closing
@@ -269,21 +291,6 @@ class Connection(Requests):
             if ask is not None:
                 ask.sent_at = self.clock.local()
                 await wire.send(ask.request)
-
-    async def _keep_time(self, wire: Wire) -> None:
-        pauses = list(_FIRST_PINGS)
-        while True:
-            # A clock is kept right by looking at it now and then.
-            await asyncio.sleep(pauses.pop(0) if pauses else PING_EVERY)
-            ask = self._dialogue.ask(Ping())
-            try:
-                async with asyncio.timeout(PING_PATIENCE):
-                    await ask.answer
-            except TimeoutError:
-                wire.abort()
-                return
-            except CellraceError:
-                continue
 
 
 def _drop_sentence(closing: Closing) -> str:

@@ -37,7 +37,7 @@ from cellrace_client.connection.flight import Ask, Flight, numbered, outcome
 from cellrace_client.connection.inbox import Inbox
 from cellrace_client.connection.races import Races
 from cellrace_client.errors import Unanswered
-from cellrace_client.events import Back, Dropped, Lost, Synced
+from cellrace_client.events import Back, Dropped, Lost, Renamed, Synced
 from cellrace_client.race_view import RaceView
 
 _RETRY_AFTER = 1000
@@ -83,12 +83,12 @@ class Dialogue:
 
     # --- the connection
 
-    def welcomed(self, welcome: Welcome, *, again: bool) -> None:
+    def welcomed(self, welcome: Welcome, told: Back | Renamed | None) -> None:
         """A connection has its player: asks for every race that may have gone on meanwhile."""
         self.races.player = welcome.player.id
         self.settled.clear()
-        if again:
-            self.inbox.put(Back(welcome.node))
+        if told is not None:
+            self.inbox.put(told)
         going_on = [view.race for view in self.races.views.values() if not view.ended]
         self._refreshing.clear()
         for race in dict.fromkeys([*(ref.race for ref in welcome.races), *going_on]):
@@ -102,6 +102,10 @@ class Dialogue:
         is among them; a request that could be done twice fails.
         """
         self.inbox.put(Dropped(close_code, sentence, wait))
+        self.moves_over()
+
+    def moves_over(self) -> None:
+        """The same where another connection is there already, and nobody need know."""
         doubtful, lost = self.flight.drop()
         self._doubtful += doubtful
         for ask in lost:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from cellrace.messages import MovedPush, OnlinePush, ProgressPush
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
 
 LIMIT = 512
 
@@ -58,7 +58,7 @@ class Inbox:
                     races[event.view.race] = Synced(before, event.view)
                 case Lost() | Matched():
                     races[event.race] = event
-                case Dropped() | Back():
+                case Dropped() | Back() | Renamed():
                     connection = event
         self._events.clear()
         for event in (*races.values(), *([connection] if connection else [])):

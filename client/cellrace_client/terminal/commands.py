@@ -51,6 +51,7 @@ WORDS: dict[str, Word] = {
     "unqueue": Word("unqueue", "waits no more"),
     "leaderboard": Word("leaderboard BOARD [VARIANT]", "shows a board: daily, streak, rating, best or deal"),
     "stats": Word("stats [PLAYER]", "tells what you have done, or somebody else by id"),
+    "name": Word("name [NEW]", "tells your name, or takes another one"),
     "quit": Word("quit", "ends the program; a race that runs goes on for its grace period"),
 }
 """Every command by its first word."""

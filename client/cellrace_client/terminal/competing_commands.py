@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import LeaderboardGet
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, n_
+from cellrace_client.matches import goes_on
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.commands import Command
 from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
@@ -18,14 +20,22 @@ WORDS_HERE = ("daily", "queue", "unqueue", "leaderboard", "stats")
 _DEFAULT = "freecell"
 
 
+class Waiting(NamedTuple):
+    """A place in a queue: for which game, whether a bot will do, and the races that were known by then."""
+
+    variant: str
+    bots: bool
+    known: frozenset[str]
+
+
 class CompetingCommands:
     """Carries out these commands; what has led into a race is returned as that race."""
 
     def __init__(self, connection: Connection, say: Say) -> None:
         self._connection = connection
         self._say = say
-        self.waiting = False
-        """Whether the queue was joined and not left: then a race may come of it."""
+        self.waiting: Waiting | None = None
+        """The queue that was joined and not left: a race may come of it."""
 
     async def obey(self, command: Command) -> RaceView | None:
         """Carries out one of WORDS_HERE. Raises CellraceError where it cannot be."""
@@ -35,19 +45,41 @@ class CompetingCommands:
                 return await self.daily(rest[0] if rest else _DEFAULT)
             case "queue":
                 games = [word for word in rest if word != "bots"]
-                count = await self._connection.queue(games[0] if games else _DEFAULT, bots="bots" in rest)
-                self.waiting = True
+                waiting = Waiting(games[0] if games else _DEFAULT, "bots" in rest, frozenset(self._connection.races))
+                count = await self._connection.queue(waiting.variant, bots=waiting.bots)
+                self.waiting = waiting
                 told = n_("You wait for a rival; {count} waits.", "You wait for a rival; {count} wait.", count)
                 self._say(told.format(count=count))
             case "unqueue":
+                self.waiting = None
                 await self._connection.leave_queue()
-                self.waiting = False
                 self._say(_("You wait for no rival."))
             case "leaderboard":
                 await self._leaderboard(rest)
             case _:
                 me = self._connection.player.id
                 self._say(*stats_lines(await self._connection.player_record(command.rest[0] if rest else None), me))
+        return None
+
+    async def wait_again(self) -> RaceView | None:
+        """Joins the queue again that was left by a drop; the race that was found just before. Raises CellraceError."""
+        waiting = self.waiting
+        if waiting is None:
+            return None
+        await self._connection.ping()  # Answers come in order: by then the races are known in which one is.
+        found = [view for view in self._connection.races.values() if goes_on(view) and view.race not in waiting.known]
+        if self.waiting is not waiting or found:
+            return found[0] if found and self.waiting is waiting else None
+        try:
+            count = await self._connection.queue(waiting.variant, bots=waiting.bots)
+        except Refused as refused:
+            # A request to wait that was on its way in the drop is repeated by itself.
+            if refused.code == ErrorCode.ALREADY_QUEUED:
+                return None
+            self.waiting = None
+            raise
+        told = n_("You wait for a rival again; {count} waits.", "You wait for a rival again; {count} wait.", count)
+        self._say(told.format(count=count))
         return None
 
     async def daily(self, variant: str) -> RaceView | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from enum import IntEnum
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
@@ -11,7 +11,7 @@ from cellrace.messages import MAX_MOVES, EntrantStatus, MovedPush, RaceState, St
 from cellrace.notation import UNDO
 from cellrace_client.connection import Connection
 from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.events import Event, Happened, Matched, Synced
+from cellrace_client.events import Back, Event, Happened, Matched, Renamed, Synced
 from cellrace_client.language import _
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line, says_no, says_yes
@@ -39,7 +39,8 @@ class PlainClient:
 
     `interactive` is False for a pipe: then moves wait for the start of a race, a refusal makes the exit status 1, and
     at the end of the input a game that has ended waits for the standings. `lasting` says whether the server is still
-    there afterwards. `width` tells how wide the terminal is that is written to, None where it is none.
+    there afterwards. `width` tells how wide the terminal is that is written to, None where it is none. `rename` takes
+    another name where that is kept elsewhere too.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class PlainClient:
         lasting: bool = True,
         progress_every: float = PROGRESS_EVERY,
         width: Callable[[], int | None] = lambda: None,
+        rename: Callable[[str], Awaitable[str | None]] | None = None,
     ) -> None:
         self._connection = connection
         self._lines = lines
@@ -61,7 +63,8 @@ class PlainClient:
         self._width = width
         self._progress = ProgressTeller(progress_every)
         self._heard = asyncio.Event()
-        self._commands = Commands(connection, self.say)
+        self._came_back = asyncio.Event()
+        self._commands = Commands(connection, self.say, rename or connection.rename)
         self._refusals = 0
         self._told: RaceView | None = None
 
@@ -81,6 +84,7 @@ class PlainClient:
             self._show_board(self._told)
         telling = asyncio.create_task(self._tell_events())
         ticking = asyncio.create_task(self._tell_progress())
+        rejoining = asyncio.create_task(self._rejoin())
         typing = asyncio.create_task(self._obey_lines())
         try:
             await asyncio.wait((telling, typing), return_when=asyncio.FIRST_COMPLETED)
@@ -93,9 +97,10 @@ class PlainClient:
             await telling
             return typing.result()
         finally:
-            for task in (typing, ticking, telling):
+            tasks = (typing, ticking, telling, rejoining)
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(typing, ticking, telling, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._commands.close()
 
     # --- what happens
@@ -109,8 +114,10 @@ class PlainClient:
         sentences = [] if nothing_new else tell_event(event, self._connection.clock.now())
         if not isinstance(event, Happened | Synced):
             if isinstance(event, Matched):
-                self._commands.race = event.race
+                self._commands.matched(event.race)
             self.say(*sentences)
+            if isinstance(event, Back | Renamed):
+                self._came_back.set()
             return
         view = event.view
         if view.race != self._commands.race:
@@ -135,6 +142,18 @@ class PlainClient:
         if told is None or told.ended or not isinstance(event, Synced) or event.before is not None:
             return False
         return (event.view.race, event.view.version, event.view.log) == (told.race, told.version, told.log)
+
+    async def _rejoin(self) -> None:
+        """Waits for a rival again after each drop, as the server forgets with the connection who waits."""
+        while True:
+            await self._came_back.wait()
+            self._came_back.clear()
+            try:
+                await self._commands.wait_again()
+            except (Closed, Unreachable):
+                return
+            except CellraceError as refused:
+                self.say(refusal_text(refused))
 
     async def _tell_progress(self) -> None:
         clock = self._connection.clock

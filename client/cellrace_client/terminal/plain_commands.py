@@ -26,6 +26,7 @@ from cellrace_client.thinker import Thinker
 from cellrace_client.verdict import VERDICT_SENTENCES
 
 Say = Callable[..., None]
+Rename = Callable[[str], Awaitable[str | None]]
 _CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}", re.IGNORECASE)
 _HINT_STATES = 100_000
 
@@ -33,11 +34,12 @@ _HINT_STATES = 100_000
 class Commands:
     """Carries out commands; `race` is the one that they are about, `question` what waits for a yes."""
 
-    def __init__(self, connection: Connection, say: Say) -> None:
+    def __init__(self, connection: Connection, say: Say, rename: Rename) -> None:
         self.race: str | None = None
         self.question: Callable[[], Awaitable[None]] | None = None
         self._connection = connection
         self._say = say
+        self._rename = rename
         self._thinker = Thinker()
         self._competing = CompetingCommands(connection, say)
 
@@ -87,6 +89,8 @@ class Commands:
                 self._tell_race()
             case "wait":
                 await self._wait()
+            case "name":
+                await self._name(" ".join(rest))
             case "rematch":
                 self._enter(await connection.rematch(self.view().race))
             case word if word in WORDS_HERE:
@@ -95,6 +99,23 @@ class Commands:
                     self.show_board(begun)
             case _:
                 self._say(_("{word} cannot be done here.").format(word=command.word))
+
+    def matched(self, race: str) -> None:
+        """The queue has found a rival."""
+        self.race = race
+        self._competing.waiting = None
+
+    async def wait_again(self) -> None:
+        """Waits in the queue again, where that was going on before the connection dropped. Raises CellraceError."""
+        if (race := await self._competing.wait_again()) is not None:
+            self.matched(race.race)
+            self._say(*tell_race(race))
+
+    async def _name(self, name: str) -> None:
+        if not name:
+            self._say(_("You are {name}; name NEW takes another name.").format(name=self._connection.player.name))
+        elif (trouble := await self._rename(name)) is not None:
+            self._say(trouble)
 
     def show_board(self, view: RaceView) -> None:
         """Shows one's board."""
@@ -249,7 +270,7 @@ class Commands:
             self._say(f"{told} {_(VERDICT_SENTENCES[view.verdict])}")
 
     async def _wait(self) -> None:
-        if self.race is None and self._competing.waiting:
+        if self.race is None and self._competing.waiting is not None:
             self.race = (await self._connection.race_where(goes_on)).race
         view = self.view()
         if view.state in (RaceState.OPEN, RaceState.COUNTDOWN):

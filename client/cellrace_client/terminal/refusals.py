@@ -72,3 +72,18 @@ def closing_text(code: int | None, sentence: str) -> str:
         return _(sentence)
     why = _(CLOSE_SENTENCES[known])
     return _("The server has closed the connection ({code}): {why}.").format(code=code, why=why)
+
+
+def drop_text(code: int | None, sentence: str) -> str:
+    """The same of a connection that comes back by itself, in a few words: nothing is asked of its player."""
+    match code:
+        case CloseCode.GOING_AWAY:
+            return _("The server ends or restarts.")
+        case CloseCode.TOO_SLOW:
+            return _("This program read too slowly.")
+        case CloseCode.LOST_TRACK:
+            return _("The server lost track.")
+        case None:
+            return _(sentence)
+        case _:
+            return _("The server has closed the connection ({code}).").format(code=code)

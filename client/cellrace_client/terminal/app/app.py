@@ -10,7 +10,6 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, NoColor
-from textual.theme import Theme
 from textual.widgets import Input
 
 from cellrace.errors import CellraceError
@@ -20,7 +19,7 @@ from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched
 from cellrace_client.language import _
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.app.deck import next_deck
-from cellrace_client.terminal.app.desk import Desk, Taste
+from cellrace_client.terminal.app.desk import Desk, Rename, Taste
 from cellrace_client.terminal.app.plain_marks import PlainMarks
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import stop_question
@@ -31,41 +30,15 @@ from cellrace_client.terminal.app.screens.play import PlayScreen
 from cellrace_client.terminal.app.screens.standings import StandingsScreen
 from cellrace_client.terminal.app.screens.waiting import WaitingScreen
 from cellrace_client.terminal.app.screens.watch import WatchScreen
+from cellrace_client.terminal.app.themes import THEMES
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.keyboard import latin_by_place
-from cellrace_client.terminal.refusals import closing_text
+from cellrace_client.terminal.refusals import drop_text
 from cellrace_client.terminal.sentences import tell_event
 
-_THEMES = (
-    Theme(
-        name="table",
-        primary="#6fae8f",
-        secondary="#86a894",
-        accent="#ffd24d",
-        warning="#e0a030",
-        error="#ff7b72",
-        success="#7fd18b",
-        foreground="#e8ece9",
-        background="#121a16",
-        surface="#18231d",
-        panel="#22332a",
-        dark=True,
-    ),
-    Theme(
-        name="contrast",
-        primary="#ffffff",
-        secondary="#ffffff",
-        accent="#ffff00",
-        warning="#ffff00",
-        error="#ff8080",
-        success="#00ff66",
-        foreground="#ffffff",
-        background="#000000",
-        surface="#000000",
-        panel="#202020",
-        dark=True,
-    ),
-)
+
+_GROUND = 2
+"""So many screens there are where nothing lies over the first of ours: below it is one of Textual's."""
 
 
 class Outcome(Enum):
@@ -98,14 +71,17 @@ class CellraceApp(App[Outcome]):
         taste: Taste | None = None,
         now: Callable[[], int] | None = None,
         lasting: bool = True,
+        rename: Rename | None = None,
+        told: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self._lasting = lasting
-        self.desk = Desk(connection, self, taste or Taste(), now)
+        self._told = list(told)
+        self.desk = Desk(connection, self, taste or Taste(), now, rename)
         self._first_race = race
         self._race: str | None = None
         self._kept_colorless = self.no_color
-        for theme in _THEMES:
+        for theme in THEMES:
             self.register_theme(theme)
         self._wear_deck()
 
@@ -126,6 +102,10 @@ class CellraceApp(App[Outcome]):
         else:
             self.show_lobby()
         self.run_worker(self._hear_all(), name="events")
+        store = self.desk.taste.store
+        if told := [*self._told, *([store.trouble] if store is not None and store.trouble else [])]:
+            # After what the screen itself has to say: this is said once and never again.
+            self.call_after_refresh(self.call_after_refresh, self.say, " ".join(told))
 
     async def on_event(self, event: events.Event) -> None:
         """A key counts by its place: nobody has to leave a Cyrillic layout, but where text is typed."""
@@ -149,13 +129,10 @@ class CellraceApp(App[Outcome]):
     def _hear(self, event: Event) -> None:
         match event:
             case Dropped(code, sentence, _wait):
-                why = closing_text(code, sentence)
-                self.desk.trouble = _("{sentence} Coming back …").format(sentence=why)
+                self.desk.trouble = _("{sentence} Coming back …").format(sentence=drop_text(code, sentence))
             case Back():
                 self.desk.trouble = None
             case Matched(race):
-                if isinstance(lobby := self._base, LobbyScreen):
-                    lobby.matched()
                 self._race = race
             case Happened() | Synced():
                 self.desk.hear(event.view)
@@ -176,13 +153,31 @@ class CellraceApp(App[Outcome]):
         """The screen beneath all questions."""
         return next((screen for screen in reversed(self.screen_stack) if isinstance(screen, DeskScreen)), None)
 
+    @property
+    def _ground(self) -> DeskScreen | None:
+        """The screen that all others were entered from, be it shown or not."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, DeskScreen)), None)
+
     def _go(self, screen: DeskScreen) -> None:
-        while not isinstance(self.screen, DeskScreen) and len(self.screen_stack) > 1:
+        while len(self.screen_stack) > _GROUND:
             self.pop_screen()
-        if len(self.screen_stack) > 1:
+        if len(self.screen_stack) == _GROUND:
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
+
+    def enter(self, screen: DeskScreen) -> None:
+        """Goes to a screen from which there is a way back to the one that is shown."""
+        while not isinstance(self.screen, DeskScreen) and len(self.screen_stack) > _GROUND:
+            self.pop_screen()
+        self.push_screen(screen)
+
+    def back(self) -> None:
+        """Goes back to where a screen was entered from."""
+        if len(self.screen_stack) > _GROUND:
+            self.pop_screen()
+        else:
+            self.show_lobby()
 
     def show_race(self, race: str) -> None:
         """Goes to a race: to the screen that its state asks for."""
@@ -196,11 +191,12 @@ class CellraceApp(App[Outcome]):
             self.show_lobby()
             return
         wanted = _screen_for(view)
-        base = self._base
-        if isinstance(base, WatchScreen) and base.race == view.race and not anew and not view.playing:
+        # Whoever looks at a profile or a replay meanwhile is left at it.
+        ground = self._ground
+        if isinstance(ground, WatchScreen) and ground.race == view.race and not anew and not view.playing:
             # Who watches goes on watching, also past the end.
             return
-        if not (isinstance(base, wanted) and isinstance(base, RaceScreen) and base.race == view.race):
+        if not (isinstance(ground, wanted) and isinstance(ground, RaceScreen) and ground.race == view.race):
             self._go(wanted(self.desk, view.race))
 
     def show_lobby(self) -> None:
@@ -261,11 +257,34 @@ class CellraceApp(App[Outcome]):
         if self._kept_colorless:
             self.say(_("NO_COLOR is set: there are no colours."))
             return
-        self.desk.taste.deck = next_deck(self.desk.taste.deck)
+        deck = self.desk.taste.deck = next_deck(self.desk.taste.deck)
         self._wear_deck()
+        self._draw_anew()
+        self._keep(deck=deck.id)
+
+    def action_letters(self) -> None:
+        """Shows suits as letters, or as signs again."""
+        taste = self.desk.taste
+        if not taste.suits:
+            self.say(_("This terminal has no signs for suits."))
+            return
+        taste.letters = not taste.letters
+        self._draw_anew()
+        self._keep(letters=taste.letters)
+
+    def action_steps(self) -> None:
+        """Shows moves step by step, or at once."""
+        self.desk.taste.steps = not self.desk.taste.steps
+        self._keep(steps=self.desk.taste.steps)
+
+    def _draw_anew(self) -> None:
         for board in self.screen.query(BoardView):
             board.repaint()
         self.refresh(layout=True)
+
+    def _keep(self, **liked: str | bool) -> None:
+        if (trouble := self.desk.taste.keep(**liked)) is not None:
+            self.say(trouble, refusal=True)
 
 
 def _screen_for(view: RaceView) -> type[WaitingScreen | PlayScreen | StandingsScreen | WatchScreen]:

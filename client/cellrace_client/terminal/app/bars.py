@@ -23,6 +23,23 @@ def fitted(text: str, width: int) -> str:
     return set_cell_size(shown, max(0, width))
 
 
+def wrapped(text: str, width: int, most: int) -> list[str]:
+    """A sentence in at most so many lines, broken between words; what has no room there ends with `…`."""
+    width = max(2, width)
+    lines, line = [], ""
+    for word in printable(text).split():
+        longer = f"{line} {word}" if line else word
+        if line and cell_len(longer) > width:
+            lines.append(line)
+            longer = word
+        while cell_len(longer) > width:
+            lines.append(set_cell_size(longer, width).rstrip())
+            longer = longer[len(lines[-1]) :]
+        line = longer
+    lines.append(line)
+    return lines if len(lines) <= most else [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), width).rstrip()]
+
+
 def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
     """Cards home as a bar: full only when all are home, empty only when none is."""
     full = width * home // max(1, pack)

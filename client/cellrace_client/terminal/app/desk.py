@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cellrace.errors import CellraceError, IllegalMove, Refused
 from cellrace_client.connection import Connection
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.deck import DECKS, Deck
+from cellrace_client.terminal.app.liking import LikingStore
 from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.rivals import Rivals
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.thinker import Thinker
 
+if TYPE_CHECKING:
+    from cellrace_client.terminal.app.screens.base import DeskScreen
+
 
 @dataclass
 class Taste:
-    """How a player likes it: the deck, letters for suits, moves shown step by step."""
+    """How a player likes it: the deck, letters for suits, moves shown step by step.
+
+    `suits` is False on a terminal that has no signs for suits. `store` keeps what is changed here; without one nothing
+    is kept.
+    """
 
     deck: Deck = field(default_factory=lambda: next(iter(DECKS.values())))
     letters: bool = False
     steps: bool = True
+    suits: bool = True
+    store: LikingStore | None = None
+
+    def keep(self, **liked: str | bool) -> str | None:
+        """Keeps what has been changed for the next time; a sentence where that cannot be done."""
+        return self.store.keep(**liked) if self.store is not None else None
+
+
+Rename = Callable[[str], Awaitable[str | None]]
+"""Takes another name; a sentence where it cannot be kept for the next time. Raises CellraceError."""
 
 
 class Guide(Protocol):
@@ -47,6 +65,12 @@ class Guide(Protocol):
     def leave_race(self, race: str) -> None:
         """Leaves a race for good, and goes to the lobby."""
 
+    def enter(self, screen: DeskScreen) -> None:
+        """Goes to a screen from which there is a way back."""
+
+    def back(self) -> None:
+        """Goes back to where a screen was entered from."""
+
     def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence on the screen that is shown."""
 
@@ -58,16 +82,23 @@ class Desk:
     """One player's desk."""
 
     def __init__(
-        self, connection: Connection, guide: Guide, taste: Taste, now: Callable[[], int] | None = None
+        self,
+        connection: Connection,
+        guide: Guide,
+        taste: Taste,
+        now: Callable[[], int] | None = None,
+        rename: Rename | None = None,
     ) -> None:
         self.connection = connection
         self.guide = guide
         self.taste = taste
         self.now: Callable[[], int] = now or connection.clock.now
+        self._rename: Rename = rename or connection.rename
         self.thinker = Thinker()
         self.rivals = Rivals(connection.url)
         self.variant = "freecell"
         self.strength = 2
+        self.queue_bots = True
         self.trouble: str | None = None
         self._games: dict[str, OwnGame] = {}
 
@@ -75,6 +106,11 @@ class Desk:
     def me(self) -> str:
         """The id of the player."""
         return self.connection.player.id
+
+    async def rename(self, name: str) -> None:
+        """Takes another name. Raises CellraceError."""
+        if (trouble := await self._rename(name)) is not None:
+            self.guide.say(trouble, refusal=True)
 
     def view(self, race: str) -> RaceView | None:
         """A race as it is known, if it is."""

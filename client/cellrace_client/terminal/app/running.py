@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from cellrace_client.connection import Connection
 from cellrace_client.terminal.app.app import CellraceApp, Outcome
 from cellrace_client.terminal.app.deck import DECKS
-from cellrace_client.terminal.app.desk import Taste
+from cellrace_client.terminal.app.desk import Rename, Taste
+from cellrace_client.terminal.app.liking import Liking, LikingStore
 
 
-def taste_for(deck: str | None, *, letters: bool) -> Taste:
-    """What was chosen, or what the terminal and NO_COLOR ask for."""
-    colorless = bool(os.environ.get("NO_COLOR"))
-    chosen = DECKS[deck] if deck else DECKS["none"] if colorless else next(iter(DECKS.values()))
-    return Taste(deck=chosen, letters=letters or not _shows_suits(sys.stdout.encoding))
+def taste_for(deck: str | None, *, letters: bool | None, store: LikingStore | None = None) -> Taste:
+    """What was chosen, or what is liked and kept, or what the terminal and NO_COLOR ask for."""
+    liking = store.load() if store is not None else Liking()
+    # What NO_COLOR asks for holds wherever nothing else is said just now.
+    deck = deck or ("none" if os.environ.get("NO_COLOR") else liking.deck)
+    suits = _shows_suits(sys.stdout.encoding)
+    wants_letters = liking.letters if letters is None else letters
+    return Taste(DECKS[deck], letters=wants_letters or not suits, steps=liking.steps, suits=suits, store=store)
 
 
 def _shows_suits(encoding: str | None) -> bool:
@@ -26,9 +31,20 @@ def _shows_suits(encoding: str | None) -> bool:
     return True
 
 
-async def play_full_screen(connection: Connection, race: str | None, taste: Taste, *, lasting: bool = True) -> Outcome:
-    """Plays until the player leaves, or wants to connect again; `lasting`: the server is still there afterwards."""
-    app = CellraceApp(connection, race=race, taste=taste, lasting=lasting)
+async def play_full_screen(
+    connection: Connection,
+    race: str | None,
+    taste: Taste,
+    *,
+    lasting: bool = True,
+    rename: Rename | None = None,
+    told: Sequence[str] = (),
+) -> Outcome:
+    """Plays until the player leaves, or wants to connect again; `lasting`: the server is still there afterwards.
+
+    `rename` takes another name where that is kept elsewhere too; `told` is said first.
+    """
+    app = CellraceApp(connection, race=race, taste=taste, lasting=lasting, rename=rename, told=told)
     try:
         outcome = await app.run_async()
     finally:

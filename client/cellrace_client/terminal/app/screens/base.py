@@ -27,6 +27,7 @@ class DeskScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1,question_mark", "rules", show=False),
         Binding("f3", "deck", show=False),
+        Binding("f5", "app.letters", show=False),
         Binding("ctrl+z", "app.suspend_process", show=False),
     ]
 

@@ -167,5 +167,5 @@ class BoardScreen(RaceScreen):
 
     def action_steps(self) -> None:
         """Shows moves step by step, or at once."""
-        self.desk.taste.steps = not self.desk.taste.steps
+        self.app.action_steps()  # type: ignore[attr-defined] # the app is ours
         self.look()

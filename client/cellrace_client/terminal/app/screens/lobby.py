@@ -15,14 +15,19 @@ from textual.widgets import OptionList
 from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import RaceState, SettingsRequest, Summary
 from cellrace.variants import VARIANTS
-from cellrace_client.language import _, n_
+from cellrace_client.language import _
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill, race_line, strength_text
 from cellrace_client.terminal.app.screens.base import DeskScreen
+from cellrace_client.terminal.app.screens.boards import BoardsScreen
+from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, TextQuestion
+from cellrace_client.terminal.app.screens.profile import ProfileScreen
+from cellrace_client.terminal.app.screens.queue import QueueScreen
+from cellrace_client.terminal.app.screens.replays import ReplaysScreen
 from cellrace_client.terminal.app.widgets.lines import Key
 
 LIST_EVERY = 3.0
@@ -36,13 +41,17 @@ class LobbyScreen(DeskScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab,shift+tab", "other_list", show=False, priority=True),
-        Binding("q", "do('match')", show=False),
         Binding("b", "do('bot')", show=False),
+        Binding("q", "do('match')", show=False),
+        Binding("d", "do('daily')", show=False),
         Binding("p", "do('practice')", show=False),
         Binding("n", "do('new')", show=False),
         Binding("c", "do('code')", show=False),
+        Binding("l", "do('boards')", show=False),
+        Binding("m", "do('profile')", show=False),
+        Binding("r", "do('replays')", show=False),
         Binding("g", "do('game')", show=False),
-        Binding("escape", "stop_waiting", show=False),
+        Binding("f2", "rename", show=False),
     ]
     DEFAULT_CSS = """
     LobbyScreen #lists { height: 1fr; }
@@ -55,8 +64,6 @@ class LobbyScreen(DeskScreen):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._races: tuple[Summary, ...] | None = None
-        self._waiting: int | None = None
-        self._shown: list[tuple[str, str]] = []
 
     def middle(self) -> Iterable[Widget]:
         """Both lists."""
@@ -72,13 +79,12 @@ class LobbyScreen(DeskScreen):
 
     def keys(self) -> list[Key]:
         """What can be done now."""
-        if self._waiting is not None:
-            return [Key("Esc", "stop_waiting", _("stop waiting"))]
         return [
             Key("Enter", "choose", _("choose")),
             Key("Tab", "other_list", _("races")),
             Key("← →", "change(1)", _("change")),
             Key("F1", "rules", _("rules")),
+            Key("F2", "rename", _("name")),
             Key("F3", "deck", _("deck")),
             Key("Ctrl-Q", "app.leave", _("quit")),
         ]
@@ -117,15 +123,16 @@ class LobbyScreen(DeskScreen):
         ways += [
             ("bot", _("b  Race a bot")),
             ("match", _("q  Quick match with a stranger")),
+            ("daily", _("d  Daily challenge")),
             ("practice", _("p  Practice alone")),
             ("new", _("n  Open a race …")),
             ("code", _("c  Enter a code …")),
+            ("boards", _("l  Leaderboards")),
+            ("profile", _("m  My profile")),
+            ("replays", _("r  Replays")),
             ("game", _("g  Game: {game}").format(game=game_title(self.desk.variant))),
             ("strength", _("   Bot: {strength}").format(strength=strength_text(self.desk.strength))),
         ]
-        if self._waiting is not None:
-            waiting = n_("Waiting for a rival, {count} waits …", "Waiting for a rival, {count} wait …", self._waiting)
-            ways = [("wait", waiting.format(count=self._waiting))]
         return ways
 
     def _show_ways(self) -> None:
@@ -195,7 +202,15 @@ class LobbyScreen(DeskScreen):
                 if (view := self._going_on()) is not None:
                     self.desk.guide.show_race(view.race)
             case "match":
-                self.ask(self._match())
+                self.desk.guide.enter(QueueScreen(self.desk))
+            case "daily":
+                self.desk.guide.enter(DailyScreen(self.desk))
+            case "boards":
+                self.desk.guide.enter(BoardsScreen(self.desk))
+            case "profile":
+                self.desk.guide.enter(ProfileScreen(self.desk))
+            case "replays":
+                self.desk.guide.enter(ReplaysScreen(self.desk))
             case "bot":
                 self.ask(self._race_a_bot())
             case "practice":
@@ -210,7 +225,15 @@ class LobbyScreen(DeskScreen):
             case "strength":
                 self.action_change(1)
             case _:
-                self.action_stop_waiting()
+                pass
+
+    def action_rename(self) -> None:
+        """Asks for another name."""
+        self.app.push_screen(TextQuestion(_("What do you want to be called?"), 40), self._name_typed)
+
+    def _name_typed(self, name: str | None) -> None:
+        if name is not None and name != self.desk.connection.player.name:
+            self.ask(self.desk.rename(name))
 
     def _game_chosen(self, variant: str | None) -> None:
         if variant is not None:
@@ -256,20 +279,6 @@ class LobbyScreen(DeskScreen):
         if view.code is not None:
             await self.desk.rivals.call(view.code, self.desk.strength)
         await self.desk.connection.ready(view.race)
-
-    async def _match(self) -> None:
-        self._waiting = await self.desk.connection.queue(self.desk.variant)
-        self.look()
-
-    def matched(self) -> None:
-        """The queue has found a rival."""
-        self._waiting = None
-
-    def action_stop_waiting(self) -> None:
-        """Leaves the queue."""
-        if self._waiting is not None:
-            self._waiting = None
-            self.ask(self.desk.connection.leave_queue())
 
 
 def _states_order(race: Summary) -> int:

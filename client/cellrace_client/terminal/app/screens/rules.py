@@ -1,12 +1,13 @@
-"""The rules of a game and the keys, over whatever is shown."""
+"""The keys and the rules of a game, over whatever is shown: the keys first, as they are what a newcomer lacks."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -16,39 +17,26 @@ from cellrace.variants import VARIANTS
 from cellrace_client.language import _, spoken
 
 
-def key_paragraphs() -> list[tuple[str, str]]:
-    """What the keys and the mouse do in play."""
+def key_lines() -> list[tuple[str, str]]:
+    """What the keys and the mouse do in play, a line or two each."""
     return [
         (
-            _("Moves by letters"),
-            _(
-                "Type where from and where to: 26, 3a, b5, 7h. To an empty column that is one card; type v and a number"
-                " after it for more: 26v3. u takes the last move back, r4 lays the reserve out."
-            ),
+            _("Letters"),
+            _("from and to: 26, 3a, b5, 7h; 26v3 three cards to an empty column; r4 the reserve; u takes back"),
         ),
-        (
-            _("Moves by arrows"),
-            _(
-                "Arrows go from pile to pile, space picks up and drops, + and - hold more or fewer cards, h sends"
-                " home, Esc lets go."
-            ),
-        ),
-        (
-            _("Moves by mouse"),
-            _("Click a card, then where it goes, or drag it there; a double click sends it home."),
-        ),
-        (
-            _("Keys"),
-            _(
-                "F1 or ? these rules, F2 a hint where the race is not ranked, F3 another deck, F4 moves step by step"
-                " or at once, Esc the menu, Ctrl-Z to the shell, Ctrl-Q the end."
-            ),
-        ),
+        (_("Arrows"), _("go; Space picks up and drops; + and - hold more or fewer; h goes home; Esc lets go")),
+        (_("Mouse"), _("click a card, then where it goes, or drag it; a double click sends it home")),
+        ("F1 ?", _("this page")),
+        ("F2", _("a hint, where the race is not ranked")),
+        ("F3 F5", _("another deck; suits as letters")),
+        ("F4", _("moves step by step, or at once")),
+        ("Esc", _("the menu: concede, forfeit, to the lobby")),
+        ("Ctrl-Z Ctrl-Q", _("to the shell; the end")),
     ]
 
 
 class RulesScreen(ModalScreen[None]):
-    """Rules to be read, and away with them."""
+    """Keys and rules to be read, and away with them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q,enter,question_mark", "dismiss", show=False),
@@ -56,13 +44,17 @@ class RulesScreen(ModalScreen[None]):
         Binding("up,k", "scroll('up')", show=False),
         Binding("pagedown,space", "scroll('page_down')", show=False),
         Binding("pageup", "scroll('page_up')", show=False),
+        Binding("home", "scroll('home')", show=False),
+        Binding("end", "scroll('end')", show=False),
     ]
     DEFAULT_CSS = """
     RulesScreen { align: center middle; }
     RulesScreen > VerticalScroll {
         width: 90%; max-width: 84; height: 90%; border: round $primary; background: $surface; padding: 0 1;
     }
-    RulesScreen Static { width: 1fr; margin-bottom: 1; }
+    RulesScreen Static { width: 1fr; height: auto; }
+    RulesScreen .rule { margin-top: 1; }
+    RulesScreen Horizontal { height: auto; }
     """
 
     def __init__(self, variant_id: str) -> None:
@@ -70,15 +62,22 @@ class RulesScreen(ModalScreen[None]):
         self._variant = VARIANTS.get(variant_id)
 
     def compose(self) -> ComposeResult:
-        """The rules, a paragraph each, then the keys."""
-        paragraphs: list[tuple[str, str]] = []
-        if self._variant is not None:
-            paragraphs += [(told.title, told.text) for told in rules_paragraphs(self._variant, spoken())]
+        """The keys, a line each, then the rules, a paragraph each."""
+        lines = key_lines()
+        width = max(cell_len(key) for key, _does in lines) + 2
         with VerticalScroll(can_focus=False) as box:
-            box.border_title = Content(_("Rules and keys"))
+            box.border_title = Content(_("Keys and rules"))
             box.border_subtitle = Content(_("↑ ↓ read on, Esc back"))
-            for title, text in [*paragraphs, *key_paragraphs()]:
-                yield Static(Content.styled(title, "bold $accent") + Content(f"\n{text}"), markup=False)
+            for key, does in lines:
+                with Horizontal():
+                    shown = Static(Content.styled(key, "bold $accent"), markup=False)
+                    shown.styles.width = width
+                    yield shown
+                    yield Static(Content(does), markup=False)
+            if self._variant is not None:
+                for told in rules_paragraphs(self._variant, spoken()):
+                    text = Content.styled(told.title, "bold $accent") + Content(f"\n{told.text}")
+                    yield Static(text, markup=False, classes="rule")
 
     def action_scroll(self, way: str) -> None:
         """Reads on, or back."""
@@ -90,5 +89,9 @@ class RulesScreen(ModalScreen[None]):
                 box.scroll_relative(y=-1, animate=False)
             case "page_down":
                 box.scroll_page_down(animate=False)
-            case _:
+            case "page_up":
                 box.scroll_page_up(animate=False)
+            case "home":
+                box.scroll_home(animate=False)
+            case _:
+                box.scroll_end(animate=False)

@@ -10,7 +10,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.app.bars import fitted, wrapped
 from cellrace_client.terminal.speech import printable
 
 
@@ -59,23 +59,37 @@ class HeadLine(Line):
 
 
 class MessageLine(Line):
-    """What was said last: a refusal, a hint, or what others do."""
+    """What was said last: a refusal, a hint, or what others do; in as many lines as it takes."""
 
+    MOST = 3
+    """More lines than any refusal has at 80 columns, in any language."""
     DEFAULT_CSS = """
     MessageLine { color: $foreground; padding: 0 1; }
     MessageLine.-refusal { color: $text-error; text-style: bold; }
     """
 
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._said = ""
+
     def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence, with nothing in it that a terminal would obey."""
         self.set_class(refusal, "-refusal")
-        text = printable(sentence)
-        self._put(Content(text), (text,))
+        self._said = printable(sentence)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = wrapped(self._said, self.content_size.width, self.MOST) if self.content_size.width else [self._said]
+        self.styles.height = len(lines)
+        self._put(Content("\n".join(lines)), tuple(lines))
+
+    def _on_resize(self, event: events.Resize) -> None:  # noqa: ARG002 - Textual's signature
+        self._fit()
 
     @property
     def said(self) -> str:
         """What stands there."""
-        return str(self._shown[0]) if self._shown else ""
+        return self._said
 
 
 class KeyLine(Line):
