@@ -11,14 +11,13 @@ import click
 import msgspec
 
 from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
-from cellrace.messages import RaceAnswer
 from cellrace.replay import Written, notation_of, read_replay
 from cellrace.verifying import Check, read_keys
 from cellrace.verifying import verify as verify_replay
 from cellrace_client.cli.options import DEFAULT_SERVER, NO, lang_option, show_json, wants_color
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
-from cellrace_client.connection.fetching import LARGEST, fetch
+from cellrace_client.connection.fetching import LARGEST, fetch, player_of_name
 from cellrace_client.language import _, spoken
 from cellrace_client.terminal.playback import ending, play_on_screen, play_plainly
 from cellrace_client.terminal.speech import printable
@@ -89,7 +88,7 @@ def _find(race: str | None, player: str | None, server: str, profile: str | None
             raise Refused(
                 ErrorCode.NOT_ALLOWED, "This race is private; if you were in it, name your player with --profile."
             ) from refused
-        found = _player_of_name(server, race, player) if refused.code == ErrorCode.NOT_ENTRANT else None
+        found = player_of_name(server, race, player) if refused.code == ErrorCode.NOT_ENTRANT else None
         if found is None:
             raise
         return _fetch(server, race, found)
@@ -97,15 +96,6 @@ def _find(race: str | None, player: str | None, server: str, profile: str | None
 
 def _fetch(server: str, race: str, player: str) -> Written:
     return read_replay(fetch(server, f"/api/v1/replays/{quote(race, safe='')}/{quote(player, safe='')}"))
-
-
-def _player_of_name(server: str, race: str, name: str) -> str | None:
-    try:
-        answer = msgspec.json.decode(fetch(server, f"/api/v1/races/{quote(race, safe='')}"), type=RaceAnswer)
-    except msgspec.DecodeError:
-        return None
-    names = {entrant.player.name.casefold(): entrant.player.id for entrant in answer.entrants if not entrant.ghost}
-    return names.get(name.casefold())
 
 
 def _ask_as(server: str, profile: str, race: str, player: str) -> Written:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from http.client import HTTPException
 from urllib.error import HTTPError
+from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import msgspec
 
 from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import RaceAnswer
 from cellrace_client.connection.wire import server_url
 from cellrace_client.errors import Unreachable
 from cellrace_client.language import _
@@ -45,6 +47,16 @@ def fetch(server: str, path: str) -> bytes:
     if len(answer) > LARGEST:
         raise Unreachable(url, _("it answers more than {most} bytes").format(most=LARGEST))
     return answer
+
+
+def player_of_name(server: str, race: str, name: str) -> str | None:
+    """The id of somebody who is in a race under a name; waits for it. Raises Refused, Unreachable."""
+    try:
+        answer = msgspec.json.decode(fetch(server, f"/api/v1/races/{quote(race, safe='')}"), type=RaceAnswer)
+    except msgspec.DecodeError:
+        return None
+    names = {entrant.player.name.casefold(): entrant.player.id for entrant in answer.entrants if not entrant.ghost}
+    return names.get(name.casefold())
 
 
 def _refusal(url: str, refused: HTTPError) -> Refused | Unreachable:

@@ -22,7 +22,7 @@ _BOX = """
 
 
 class YesNo(ModalScreen[bool]):
-    """Asks before what cannot be taken back; the answer that does no harm is chosen already."""
+    """Asks before what cannot be taken back; the answer that does no harm is chosen already, unless `yes_first`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False),
@@ -34,15 +34,16 @@ class YesNo(ModalScreen[bool]):
     YesNo OptionList, YesNo OptionList:focus {{ height: auto; border: none; padding: 0; }}
     """
 
-    def __init__(self, question: str, yes: str, no: str) -> None:
+    def __init__(self, question: str, yes: str, no: str, *, yes_first: bool = False) -> None:
         super().__init__()
-        self._question, self._yes, self._no = question, yes, no
+        self._question, self._yes, self._no, self._yes_first = question, yes, no, yes_first
 
     def compose(self) -> ComposeResult:
         """The question, and both answers."""
         with Vertical():
             yield Static(Content(printable(self._question)), markup=False)
-            yield OptionList(Option(Content(self._no), id="no"), Option(Content(self._yes), id="yes"), markup=False)
+            answers = [Option(Content(self._no), id="no"), Option(Content(self._yes), id="yes")]
+            yield OptionList(*(reversed(answers) if self._yes_first else answers), markup=False)
 
     def on_mount(self) -> None:
         """Fills the screen."""
@@ -104,15 +105,15 @@ class TextQuestion(ModalScreen[str]):
     TextQuestion > Vertical {{ {_BOX} width: 50; }}
     """
 
-    def __init__(self, question: str, longest: int) -> None:
+    def __init__(self, question: str, longest: int, proposed: str = "") -> None:
         super().__init__()
-        self._question, self._longest = question, longest
+        self._question, self._longest, self._proposed = question, longest, proposed
 
     def compose(self) -> ComposeResult:
         """The question, and where the answer is typed."""
         with Vertical():
             yield Static(Content(printable(self._question)), markup=False)
-            yield Input(max_length=self._longest, select_on_focus=False, compact=True)
+            yield Input(self._proposed, max_length=self._longest, select_on_focus=False, compact=True)
 
     def on_mount(self) -> None:
         """Fills the screen."""
@@ -121,6 +122,30 @@ class TextQuestion(ModalScreen[str]):
     def _on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self.dismiss(event.value.strip() or None)
+
+
+class Told(ModalScreen[None]):
+    """Tells something in lines, until any of the keys that close things is pressed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,space,v,q", "dismiss", show=False)]
+    DEFAULT_CSS = f"""
+    Told {{ align: center middle; }}
+    Told > Static {{ {_BOX} }}
+    """
+
+    def __init__(self, title: str, lines: Sequence[str]) -> None:
+        super().__init__()
+        self._title, self._lines = title, lines
+
+    def compose(self) -> ComposeResult:
+        """The lines in a box."""
+        box = Static(Content("\n".join(map(printable, self._lines))), markup=False)
+        box.border_title = Content(printable(self._title))
+        yield box
+
+    def on_click(self) -> None:
+        """A click closes it too."""
+        self.dismiss()
 
 
 def stop_question(what: str, seconds: int | None = None) -> YesNo:

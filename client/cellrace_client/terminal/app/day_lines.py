@@ -1,0 +1,47 @@
+"""What is told of a day's challenge beside its board. Pure."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from cellrace.messages import Daily, EntrantStatus
+from cellrace_client.language import _, n_
+from cellrace_client.terminal.app.clock import clock_text, game_title
+from cellrace_client.terminal.competing import attempt_line, when_lines
+
+
+def does(day: Daily | None) -> str:
+    """What can be done with a day's challenge: `play`, go `on`, `practise`, or look at the `board`."""
+    if day is not None and day.deal is not None:
+        return "practise"
+    if day is None or day.you is None:
+        return "play"
+    return "on" if day.you.status is EntrantStatus.PLAYING else "board"
+
+
+def left_text(day: Daily, now: int) -> str:
+    """How long a day lasts, or until its deal is told."""
+    if now < day.closes_at:
+        return _("{time} left").format(time=clock_text(day.closes_at - now))
+    if now < day.published_at:
+        return _("published in {time}").format(time=clock_text(day.published_at - now))
+    return _("published")
+
+
+def day_lines(day: Daily, streak: int) -> list[Content]:
+    """How one's own attempt stands, whether there is one to be had, and the days in a row with a win."""
+    begun = n_("{count} player has begun", "{count} players have begun", day.entries).format(count=day.entries)
+    lines = [Content(f"{game_title(day.variant)}: {begun}.")]
+    if day.you is None or day.deal is not None:
+        lines += map(Content, when_lines(day))
+    if day.you is not None:
+        lines.append(Content(attempt_line(day.you)).stylize("bold"))
+    if day.deal is not None:
+        lines.append(Content(_("Enter deals it again for practice, which never counts.")))
+    elif day.you is None and day.now < day.closes_at:
+        counts = _("It counts once: it begins when you see the cards, and its hour runs on if you leave.")
+        lines.append(Content(counts).stylize("$accent"))
+    if streak:
+        days = n_("{count} day", "{count} days", streak).format(count=streak)
+        lines.append(Content(_("Your streak: {days} with a win.").format(days=days)))
+    return lines

@@ -1,0 +1,109 @@
+"""Days, rows of leaderboards, records and races of players as lines in the width that there is. Pure."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, PlayerAnswer, Summary
+from cellrace_client.language import _, n_
+from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.app.clock import game_title
+from cellrace_client.terminal.competing import value_text
+from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.standings_lines import player_text, status_text
+
+_LEAST_NAME = 12
+"""A name has at least so much room; what it is ranked by is shortened before."""
+
+
+def aligned(left: str, right: str, width: int) -> str:
+    """Something on the left and something on the right of a line; the left one is shortened."""
+    right = printable(right)
+    room = max(_LEAST_NAME, width - cell_len(right) - 1)
+    return f"{fitted(left, room)} {fitted(right, width - room - 1) if room + 1 + cell_len(right) > width else right}"
+
+
+def day_row(variant: str, daily: Daily | None, width: int) -> str:
+    """A game in the list of a day's challenges, with how one's own attempt stands."""
+    return aligned(game_title(variant), "" if daily is None else attempt_word(daily), width)
+
+
+def attempt_word(daily: Daily) -> str:
+    """How one's own attempt stands, in a word or two."""
+    you = daily.you
+    if you is None:
+        return _("not begun")
+    if you.status is EntrantStatus.WON and you.time is not None:
+        return length_text(you.time)
+    return status_text(you.status)
+
+
+def board_row(board: str, row: BoardRow, me: str, width: int) -> Content:
+    """A row of a leaderboard: place, player, what it is ranked by; the moves of a game too where there is room."""
+    place = f"{row.place}."
+    value = value_text(board, row)
+    if row.time is not None and width < 44:
+        value = length_text(row.time)
+    line = f"{place:>4} " + aligned(player_text(row.player, me), value, width - 5)
+    return Content(line).stylize("bold $accent") if row.player.id == me else Content(line)
+
+
+_COLUMNS = (8, 10, 8, 9, 13, 9)
+"""The widths of games, wins, the streak now, the longest, the fastest win and the rating; the game has what is left."""
+
+
+def record_lines(player: PlayerAnswer, width: int) -> list[Content]:
+    """What a player has done: a line for each game under a heading."""
+    if not player.games:
+        return [Content(_("No game has been finished yet."))]
+    heading = _record_line(
+        width, _("Game"), _("Games"), _("Wins"), _("Streak"), _("Longest"), _("Fastest"), _("Rating")
+    )
+    lines = [Content(heading).stylize("$text-muted")]
+    for variant, record in player.games.items():
+        lines.append(Content(_record_line(width, game_title(variant), *_record_cells(record))))
+    return lines
+
+
+def _record_cells(record: GameRecord) -> tuple[str, ...]:
+    share = f" ({100 * record.won // record.played} %)" if record.played else ""
+    return (
+        str(record.played),
+        f"{record.won}{share}",
+        str(record.streak),
+        str(record.best_streak),
+        "" if record.best_time is None else length_text(record.best_time),
+        "" if record.rating is None else str(record.rating),
+    )
+
+
+def _record_line(width: int, game: str, *cells: str) -> str:
+    room = max(6, width - sum(_COLUMNS))
+    return fitted(game, room) + "".join(
+        f" {fitted(cell, size - 1).rstrip():>{size - 1}}" for cell, size in zip(cells, _COLUMNS, strict=True)
+    )
+
+
+_DATE, _GAME, _HOW = 10, 15, 20
+
+
+def race_row(summary: Summary, player: str, me: str, width: int) -> str:
+    """A race of a player: the day, the game, how it ended for the player, and against whom it was."""
+    entrant = next((one for one in summary.entrants if one.player.id == player), None)
+    day = datetime.fromtimestamp(summary.created_at / 1000, UTC).date().isoformat()
+    how = "" if entrant is None else status_text(entrant.status)
+    if entrant is not None and entrant.time is not None:
+        how = length_text(entrant.time)
+    if entrant is not None and entrant.place is not None and len(summary.entrants) > 1:
+        how = _("{place} of {count}: {how}").format(place=entrant.place, count=len(summary.entrants), how=how)
+    others = ", ".join(player_text(one.player, me) for one in summary.entrants if one.player.id != player)
+    start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME)}  {fitted(how, _HOW)}  "
+    return start + fitted(others or _("alone"), width - cell_len(start))
+
+
+def players_text(count: int) -> str:
+    """So many players."""
+    return n_("{count} player", "{count} players", count).format(count=count)

@@ -1,0 +1,290 @@
+"""The daily challenge: how one's own attempts of a day stand, the time left, the board of the day, practice later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from datetime import date, timedelta
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import OptionList, Static
+
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import Daily, Leaderboard, LeaderboardGet
+from cellrace.variants import MAIN_VARIANTS
+from cellrace_client.language import _
+from cellrace_client.terminal.app.clock import game_title, next_second
+from cellrace_client.terminal.app.day_lines import day_lines, does, left_text
+from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.lobby_lines import fill
+from cellrace_client.terminal.app.rows import day_row, players_text
+from cellrace_client.terminal.app.screens.base import DeskScreen
+from cellrace_client.terminal.app.screens.boards import MOST_ROWS
+from cellrace_client.terminal.app.screens.dialogs import YesNo
+from cellrace_client.terminal.app.screens.picking import offer, show_replay
+from cellrace_client.terminal.app.widgets.board_rows import BoardRows
+from cellrace_client.terminal.app.widgets.lines import Key
+
+LOOK_EVERY = 10.0
+"""Seconds between two looks at the day; the server does not push it."""
+
+
+class DailyScreen(DeskScreen):
+    """A day of the daily challenge."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab,shift+tab", "other_list", show=False, priority=True),
+        Binding("left", "day(-1)", show=False),
+        Binding("right", "day(1)", show=False),
+        Binding("r", "replay", show=False),
+        Binding("escape", "back", show=False),
+    ]
+    DEFAULT_CSS = """
+    DailyScreen #day { height: 1fr; }
+    DailyScreen #left { width: 42; }
+    DailyScreen #games { height: 8; }
+    DailyScreen #board { height: 1fr; width: 1fr; }
+    DailyScreen #told { height: 1fr; padding: 0 2; }
+    DailyScreen OptionList { border: round $secondary 50%; background: $surface; padding: 0 1; }
+    DailyScreen OptionList:focus { border: round $primary; }
+    """
+
+    def __init__(self, desk: Desk, variant: str | None = None) -> None:
+        super().__init__(desk)
+        wanted = variant or desk.variant
+        self._variant = wanted if wanted in MAIN_VARIANTS else MAIN_VARIANTS[0]
+        self._date: str | None = None
+        """The day that is shown; None is today."""
+        self._days: dict[str, Daily] = {}
+        self._board: Leaderboard | None = None
+        self._streaks: dict[str, int] = {}
+        self._ticking: Timer | None = None
+
+    def middle(self) -> Iterable[Widget]:
+        """The games and what is to be known of one, then its board."""
+        with Horizontal(id="day"):
+            with Vertical(id="left"):
+                yield OptionList(id="games", markup=False)
+                yield Static(markup=False, id="told")
+            yield BoardRows(id="board")
+
+    @property
+    def _games_list(self) -> OptionList:
+        return self.query_one("#games", OptionList)
+
+    @property
+    def _board_list(self) -> BoardRows:
+        return self.query_one("#board", BoardRows)
+
+    @property
+    def _day(self) -> Daily | None:
+        return self._days.get(self._variant)
+
+    def on_mount(self) -> None:
+        """Fills the screen."""
+        self._games_list.focus()
+        self._games_list.border_title = Content(_("Games"))
+        self._load()
+        self.set_interval(LOOK_EVERY, self._load_again)
+
+    def on_screen_resume(self) -> None:
+        """Looks at the day again: an attempt may have been made meanwhile."""
+        self._load_again()
+
+    def head(self) -> tuple[str, str]:
+        """Which day it is, and how long it lasts."""
+        day = self._day
+        if day is None:
+            return _("Daily challenge"), ""
+        return _("Daily challenge of {date}").format(date=day.date), left_text(day, self.desk.now())
+
+    def keys(self) -> list[Key]:
+        """What can be done now."""
+        words = {"play": _("play"), "on": _("go on"), "practise": _("practise"), "board": _("board")}
+        keys = [
+            Key("Enter", "play", words[does(self._day)]),
+            Key("← →", "day(-1)", _("day")),
+            Key("Tab", "other_list", _("board")),
+        ]
+        if (day := self._day) is not None and day.you is not None and day.deal is not None:
+            keys.append(Key("r", "replay", _("replay")))
+        return [*keys, Key("F1", "rules", _("rules")), Key("Esc", "back", _("back"))]
+
+    def variant_id(self) -> str:
+        """The game that is marked."""
+        return self._variant
+
+    # --- what is asked
+
+    def _load_again(self) -> None:
+        if self.app.screen is self and self.is_here and self.desk.trouble is None:
+            self._load()
+
+    def _load(self) -> None:
+        """Asks for everything anew."""
+        self.ask(self._ask_for_day())
+
+    async def _ask_for_day(self) -> None:
+        asked = self._date
+        await self._ask_for_game(self._variant, asked)
+        await self._ask_for_board()
+        await asyncio.gather(*(self._ask_for_game(other, asked) for other in MAIN_VARIANTS if other != self._variant))
+        self.look()
+
+    async def _ask_for_game(self, variant: str, asked: str | None) -> None:
+        try:
+            day = await self.desk.connection.daily(variant, asked)
+        except Refused as refused:
+            if refused.code != ErrorCode.NOT_FOUND:
+                raise
+            # A day on which nobody asked for this game.
+            return
+        if asked == self._date:
+            self._days[variant] = day
+
+    async def _ask_for_board(self) -> None:
+        variant, asked = self._variant, self._date
+        connection = self.desk.connection
+        board = await connection.leaderboard(
+            LeaderboardGet(board="daily", variant=variant, date=asked, limit=MOST_ROWS)
+        )
+        streak = await connection.leaderboard(LeaderboardGet(board="streak", variant=variant, limit=0))
+        self._streaks[variant] = (streak.you.streak or 0) if streak.you is not None else 0
+        if (variant, asked) == (self._variant, self._date):
+            self._board = board
+        self.look()
+
+    # --- what is shown
+
+    def look_at_middle(self) -> None:
+        """The day as it is now."""
+        games = self._games_list
+        width = max(20, games.content_size.width - 2)
+        fill(games, [(name, Content(day_row(name, self._days.get(name), width))) for name in MAIN_VARIANTS])
+        if games.highlighted is None or MAIN_VARIANTS[games.highlighted] != self._variant:
+            games.highlighted = MAIN_VARIANTS.index(self._variant)
+        day = self._day
+        told = [] if day is None else day_lines(day, self._streaks.get(self._variant, 0))
+        self.query_one("#told", Static).update(Content("\n").join(told))
+        self._show_board()
+        self._tick()
+
+    def _show_board(self) -> None:
+        rows = self._board_list
+        found = self._board if self._board is not None and self._board.variant == self._variant else None
+        rows.border_title = Content(_("Board of the day"))
+        subtitle = "" if found is None else players_text(found.total) if found.total else _("nobody stands here yet")
+        rows.border_subtitle = Content(subtitle)
+        rows.put(found, self.desk.me)
+
+    def _tick(self) -> None:
+        """Counts the time left; what another day brings is asked for when it has begun."""
+        if self._ticking is not None:
+            self._ticking.stop()
+            self._ticking = None
+        day = self._day
+        if day is not None and self.desk.now() < day.published_at:
+            left = day.published_at - self.desk.now()
+            self._ticking = self.set_timer(next_second(-left), self._on_second)
+
+    def _on_second(self) -> None:
+        day = self._day
+        if day is not None and 0 <= self.desk.now() - day.closes_at < 1000:
+            self._load_again()
+        self.look_at_head()
+        self._tick()
+
+    # --- what is done
+
+    def _on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        if event.option_list.id == "games" and event.option.id and event.option.id != self._variant:
+            self._variant = event.option.id
+            self._board = None
+            self.look()
+            self.ask(self._ask_for_board())
+
+    def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if event.option_list.id == "games":
+            self.action_play()
+        elif (row := self._board_list.row_of(event.option.id)) is not None:
+            offer(self, row.player, row.race)
+
+    def action_other_list(self) -> None:
+        """Goes from the games to the board, or back."""
+        board = self._board_list
+        target = board if self.focused is self._games_list and board.option_count else self._games_list
+        target.focus()
+        if target.highlighted is None:
+            target.highlighted = 0
+
+    def action_day(self, by: int) -> None:
+        """The day before, or after; none after today."""
+        day = self._day
+        if day is None:
+            return
+        wanted = date.fromisoformat(day.date) + timedelta(days=by)
+        today = self.desk.now() // 86_400_000
+        if (wanted - date(1970, 1, 1)).days > today:
+            self.say(_("Tomorrow's deal is a secret until tomorrow."))
+            return
+        self.ask(self._ask_for_other_day(wanted, today=(wanted - date(1970, 1, 1)).days == today))
+
+    async def _ask_for_other_day(self, wanted: date, *, today: bool) -> None:
+        # A day that there was not is refused, and what is shown stays.
+        day = await self.desk.connection.daily(self._variant, wanted.isoformat())
+        self._date = None if today else wanted.isoformat()
+        self._days, self._board = {self._variant: day}, None
+        self.say("")
+        await self._ask_for_day()
+
+    def action_play(self) -> None:
+        """Begins the attempt, after saying that it counts; goes on with it; or deals a published day for practice."""
+        day = self._day
+        match does(day):
+            case "practise" if day is not None:
+                self.ask(self._enter_practice(day.date))
+            case "on" if day is not None and day.you is not None:
+                self.ask(self._go_on(day.you.race))
+            case "board":
+                self.say(_("You have used this day's attempt."))
+                self.action_other_list()
+            case _ if day is not None and self.desk.now() >= day.closes_at:
+                self.say(_("This day is closed; its deal can be practised once it is published."))
+            case _:
+                question = _(
+                    "Begin today's attempt at {game}? It is the one that counts: an hour from the moment you see the"
+                    " cards, whatever happens."
+                ).format(game=game_title(self._variant))
+                dialog = YesNo(question, _("Begin (y)"), _("Not now (n)"), yes_first=True)
+                self.app.push_screen(dialog, lambda sure: self.ask(self._enter()) if sure else None)
+
+    async def _go_on(self, race: str) -> None:
+        # By its race: an attempt of yesterday may go on, and must not begin today's.
+        view = self.desk.view(race) or await self.desk.connection.sync(race)
+        self.desk.guide.show_race(view.race)
+
+    async def _enter(self) -> None:
+        view = await self.desk.connection.start_daily(self._variant)
+        self.desk.variant = self._variant
+        self.desk.guide.show_race(view.race)
+
+    async def _enter_practice(self, day: str) -> None:
+        view = await self.desk.connection.practise(self._variant, day)
+        self.desk.guide.show_race(view.race)
+
+    def action_replay(self) -> None:
+        """Plays one's own attempt back, once the day is published."""
+        day = self._day
+        if day is not None and day.you is not None:
+            self.ask(show_replay(self.desk, day.you.race, self.desk.me))
+
+    def action_back(self) -> None:
+        """Goes back to where one came from."""
+        self.desk.guide.back()

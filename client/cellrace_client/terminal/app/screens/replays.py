@@ -1,0 +1,91 @@
+"""Replays to be watched: of one's own last races, of any race by its id, from a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
+from cellrace.replay import Written, read_replay
+from cellrace_client.connection.fetching import LARGEST, player_of_name
+from cellrace_client.language import _
+from cellrace_client.terminal.app.screens.dialogs import TextQuestion
+from cellrace_client.terminal.app.screens.picking import show_replay, show_written
+from cellrace_client.terminal.app.screens.recent import RecentScreen
+from cellrace_client.terminal.app.widgets.lines import Key
+
+_LONGEST_PATH = 400
+_LONGEST_IDS = 80
+
+
+class ReplaysScreen(RecentScreen):
+    """Where replays are found."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f", "file", show=False),
+        Binding("i", "ids", show=False),
+    ]
+
+    def middle(self) -> Iterable[Widget]:
+        """One's own races."""
+        yield OptionList(id="races", markup=False)
+
+    def head(self) -> tuple[str, str]:
+        """What this is."""
+        return _("Replays"), ""
+
+    def more_keys(self) -> list[Key]:
+        """Where else replays are."""
+        return [Key("f", "file", _("a file")), Key("i", "ids", _("by race and player"))]
+
+    def action_file(self) -> None:
+        """Asks for a file."""
+        self.app.push_screen(TextQuestion(_("The file of the replay:"), _LONGEST_PATH), self._file_typed)
+
+    def _file_typed(self, text: str | None) -> None:
+        if text is not None:
+            self.ask(self._open(Path(text).expanduser()))
+
+    async def _open(self, path: Path) -> None:
+        written = await asyncio.to_thread(read_file, path)
+        await show_written(self.desk, written)
+
+    def action_ids(self) -> None:
+        """Asks for the id of a race, and a player."""
+        self.app.push_screen(TextQuestion(_("RACE PLAYER, by id or name:"), _LONGEST_IDS), self._ids_typed)
+
+    def _ids_typed(self, text: str | None) -> None:
+        if text is None:
+            return
+        race, _space, player = text.strip().partition(" ")
+        self.ask(self._show(race, player.strip() or self.desk.me))
+
+    async def _show(self, race: str, player: str) -> None:
+        try:
+            await show_replay(self.desk, race, player)
+        except CellraceError as refused:
+            if not isinstance(refused, Refused) or refused.code != ErrorCode.NOT_ENTRANT:
+                raise
+            found = await asyncio.to_thread(player_of_name, self.desk.connection.url, race, player)
+            if found is None:
+                raise
+            await show_replay(self.desk, race, found)
+
+
+def read_file(path: Path) -> Written:
+    """The replay in a file. Raises InvalidText."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(LARGEST + 1)
+    except OSError as error:
+        told = _("The file cannot be read: {why}.")
+        raise InvalidText(told.format(why=error.strerror or type(error).__name__)) from error
+    if len(text) > LARGEST:
+        raise InvalidText(_("The file has more than {most} bytes, which no replay has.").format(most=LARGEST))
+    return read_replay(text)
