@@ -17,7 +17,7 @@ from cellrace.messages import RaceState
 from cellrace_client.connection import Connection
 from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
 from cellrace_client.language import _
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.deck import next_deck
 from cellrace_client.terminal.app.desk import Desk, Rename, Taste
 from cellrace_client.terminal.app.plain_marks import PlainMarks
@@ -26,16 +26,13 @@ from cellrace_client.terminal.app.screens.dialogs import stop_question
 from cellrace_client.terminal.app.screens.ended import EndedScreen
 from cellrace_client.terminal.app.screens.lobby import LobbyScreen
 from cellrace_client.terminal.app.screens.opening import OpeningScreen
-from cellrace_client.terminal.app.screens.play import PlayScreen
-from cellrace_client.terminal.app.screens.standings import StandingsScreen
-from cellrace_client.terminal.app.screens.waiting import WaitingScreen
+from cellrace_client.terminal.app.screens.routing import screen_for
 from cellrace_client.terminal.app.screens.watch import WatchScreen
 from cellrace_client.terminal.app.themes import THEMES
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.keyboard import latin_by_place
 from cellrace_client.terminal.refusals import drop_text
 from cellrace_client.terminal.sentences import tell_event
-
 
 _GROUND = 2
 """So many screens there are where nothing lies over the first of ours: below it is one of Textual's."""
@@ -190,7 +187,7 @@ class CellraceApp(App[Outcome]):
         if view.state is RaceState.CANCELLED:
             self.show_lobby()
             return
-        wanted = _screen_for(view)
+        wanted = screen_for(view)
         # Whoever looks at a profile or a replay meanwhile is left at it.
         ground = self._ground
         if isinstance(ground, WatchScreen) and ground.race == view.race and not anew and not view.playing:
@@ -220,7 +217,7 @@ class CellraceApp(App[Outcome]):
             if view is not None and not view.ended and isinstance(lobby := self._base, DeskScreen):
                 lobby.ask(self.desk.connection.unwatch(race))
         else:
-            self._go(_screen_for(view)(self.desk, race))
+            self._go(screen_for(view)(self.desk, race))
 
     def leave_race(self, race: str) -> None:
         """Leaves a race for good, and goes to the lobby."""
@@ -285,18 +282,3 @@ class CellraceApp(App[Outcome]):
     def _keep(self, **liked: str | bool) -> None:
         if (trouble := self.desk.taste.keep(**liked)) is not None:
             self.say(trouble, refusal=True)
-
-
-def _screen_for(view: RaceView) -> type[WaitingScreen | PlayScreen | StandingsScreen | WatchScreen]:
-    me = view.me
-    if me is None:
-        return WatchScreen
-    match view.state:
-        case RaceState.OPEN | RaceState.COUNTDOWN:
-            return WaitingScreen
-        case RaceState.RUNNING if view.game is not None:
-            return PlayScreen
-        case RaceState.RUNNING:
-            return WaitingScreen if me.status in PLAYING else WatchScreen
-        case RaceState.OVER | RaceState.CANCELLED:
-            return StandingsScreen

@@ -11,12 +11,14 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cellrace.messages import EntrantStatus, RaceKind, Standing
+from cellrace.messages import EntrantStatus, Player, RaceKind, Standing
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_name
 from cellrace_client.terminal.app.screens.base import RaceScreen
+from cellrace_client.terminal.app.screens.daily import DailyScreen
+from cellrace_client.terminal.app.screens.picking import offer, pick_player, show_replay
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.speech import length_text, printable
 from cellrace_client.terminal.standings_lines import player_text, status_text
@@ -29,6 +31,9 @@ class StandingsScreen(RaceScreen):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("r,enter", "rematch", show=False),
         Binding("w,b", "watch", show=False),
+        Binding("v", "replay", show=False),
+        Binding("p", "player", show=False),
+        Binding("d", "daily", show=False),
         Binding("l,escape", "lobby", show=False),
     ]
     DEFAULT_CSS = """
@@ -49,8 +54,16 @@ class StandingsScreen(RaceScreen):
     def keys(self) -> list[Key]:
         """What can be done now."""
         view = self.view
-        keys = [Key("w", "watch", _("boards")), Key("l", "lobby", _("lobby")), Key("F1", "rules", _("rules"))]
-        if view is not None and view.me is not None and view.kind is RaceKind.RACE:
+        keys = [
+            Key("w", "watch", _("boards")),
+            Key("v", "replay", _("replay")),
+            Key("p", "player", _("player")),
+            Key("l", "lobby", _("lobby")),
+            Key("F1", "rules", _("rules")),
+        ]
+        if view is not None and view.kind is RaceKind.DAILY:
+            keys.insert(0, Key("d", "daily", _("the day")))
+        elif view is not None and view.me is not None:
             keys.insert(0, Key("r", "rematch", _("rematch")))
         return keys
 
@@ -76,6 +89,8 @@ class StandingsScreen(RaceScreen):
         view = self.view
         if view is not None and view.me is not None and view.kind is RaceKind.RACE:
             self.ask(self._rematch())
+        elif view is not None and view.kind is RaceKind.DAILY:
+            self.action_daily()
 
     async def _rematch(self) -> None:
         view = await self.desk.connection.rematch(self.race)
@@ -85,6 +100,31 @@ class StandingsScreen(RaceScreen):
     def action_watch(self) -> None:
         """Looks at everybody's boards."""
         self.desk.guide.watch_race(self.race)
+
+    def _players(self) -> list[Player]:
+        """Who has a game that can be looked at: oneself first, no ghosts."""
+        view = self.view
+        if view is None:
+            return []
+        ghosts = {entrant.player.id for entrant in view.entrants if entrant.ghost}
+        players = [standing.player for standing in view.standings or () if standing.player.id not in ghosts]
+        return sorted(players, key=lambda player: player.id != self.desk.me)
+
+    def action_replay(self) -> None:
+        """Plays a game back."""
+        if players := self._players():
+            pick_player(self, players, lambda player: self.ask(show_replay(self.desk, self.race, player.id)))
+
+    def action_player(self) -> None:
+        """Offers what can be done with a player, and with their game."""
+        if players := self._players():
+            pick_player(self, players, lambda player: offer(self, player, self.race))
+
+    def action_daily(self) -> None:
+        """Goes to the day whose challenge this was."""
+        view = self.view
+        if view is not None and view.kind is RaceKind.DAILY:
+            self.desk.guide.enter(DailyScreen(self.desk, view.settings.variant))
 
     def action_lobby(self) -> None:
         """Goes to the lobby."""
