@@ -115,9 +115,7 @@ class Racer:
         return line
 
     async def _arrive(self, node: NodeProcess) -> Line:
-        codec = self.chance.choice([JSON, MSGPACK])
-        socket = await open_socket(node.url, codec, open_timeout=PATIENCE, ping_interval=None)
-        line = Line(self, Player(socket), node)
+        line = Line(self, await self._open(node, self.chance.choice([JSON, MSGPACK])), node)
         try:
             async with asyncio.timeout(PATIENCE):
                 if self._token:
@@ -125,10 +123,13 @@ class Racer:
                 else:
                     await line.hello(name=self.name)
         except BaseException:
-            socket.transport.abort()
+            line.socket.transport.abort()
             raise
         self.id, self._token = line.id, line.token
         return line
+
+    async def _open(self, node: NodeProcess, codec: str) -> Player:
+        return Player(await open_socket(node.url, codec, open_timeout=PATIENCE, ping_interval=None))
 
     async def lose(self, why: Exception) -> None:
         """The connection is lost: record how, and come back."""
