@@ -59,7 +59,15 @@ from cellrace_server.store.hearing import (
 )
 from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
-from cellrace_server.workers import end_with_parent, first_line, is_worker, local_url, stop_signals
+from cellrace_server.workers import (
+    end_with_parent,
+    first_line,
+    is_worker,
+    local_url,
+    note_line,
+    say_first,
+    stop_signals,
+)
 
 SHUTDOWN = 2.5
 """Seconds for the clients to take leave at the end; with the last writes and the store's end less than five."""
@@ -251,7 +259,7 @@ async def serve_until_told(config: Config, guests: Guests | None = None) -> None
         await end_with_parent(stop)
     async with running(config) as node:
         spare_collections()
-        print(first_line(config, node.port, node.kept_by), flush=True)
+        say_first(first_line(config, node.port, node.kept_by), None if is_worker() else note_line(config))
         async with kept(guests_of(guests, local_url(config, node.port))):
             await stop.wait()
             if config.drain:

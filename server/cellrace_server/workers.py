@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import platform
 import signal
 import sys
 
@@ -39,11 +40,32 @@ def stop_signals() -> asyncio.Event:
     return stop
 
 
+ALL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 - names for all, not to listen on
+"""What stands for every address of a machine, and the one by which it finds itself."""
+
+
 def first_line(config: Config, port: int, kept_by: str) -> str:
-    """What a server says first: where it listens and what keeps its data."""
-    scheme = "ws" if config.certificate is None else "wss"
-    host = f"[{config.host}]" if ":" in config.host else config.host
-    return f"cellrace listens on {scheme}://{host}:{port}/ws, its data is kept by {kept_by}"
+    """What a server says first: where it listens, as an address that can be opened, and what keeps its data."""
+    url = local_url(config, port)
+    if config.certificate is not None and config.host in ALL_ADDRESSES:
+        # No certificate is for 127.0.0.1.
+        url = f"wss://{platform.node()}:{port}/ws"
+    return f"cellrace listens on {url}, its data is kept by {kept_by}"
+
+
+def note_line(config: Config) -> str | None:
+    """What a server says next where it listens on all addresses."""
+    if config.host not in ALL_ADDRESSES:
+        return None
+    return (
+        "It listens on all addresses of this machine; from another machine, put this one's name or address in the place"
+        " of the one above."
+    )
+
+
+def say_first(*lines: str | None) -> None:
+    """Print the first lines."""
+    print(*filter(None, lines), sep="\n", flush=True)
 
 
 class _ParentWatch(asyncio.Protocol):
@@ -64,7 +86,7 @@ async def end_with_parent(stop: asyncio.Event) -> None:
 def local_url(config: Config, port: int) -> str:
     """Where a server is found from this machine."""
     scheme = "ws" if config.certificate is None else "wss"
-    host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(config.host, config.host)  # noqa: S104 - a name for all addresses, not one to listen on
+    host = ALL_ADDRESSES.get(config.host, config.host)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}/ws"
 
 
@@ -82,6 +104,6 @@ async def serve_workers(config: Config, count: int, guests: Guests | None = None
         if not all(lines):
             await asyncio.gather(*(worker.close() for worker in workers))
             raise WorkersFailed("The server's processes did not start; each has said why above.")
-        print(lines[0], flush=True)
+        say_first(lines[0], note_line(config))
         async with kept([*workers, *guests_of(guests, local_url(config, port))]):
             await stop.wait()

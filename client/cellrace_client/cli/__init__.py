@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
-from cellrace_client.language import speak
+from cellrace_client.language import _, speak
 
 _CTRL_C = 130
 """The exit status of a command that Ctrl-C ended, as shells have it."""
+_NO_OUTPUT = 1
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What a disk says that takes no more; a pipe that is closed is click's to deal with."""
 
 
 class _Command(NamedTuple):
@@ -69,11 +75,52 @@ class _LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in _COMMANDS.items()])
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the command; output that cannot be written is told in a sentence, and needs not be there at all."""
+        _open_closed_streams()
+        try:
+            try:
+                return super().main(*args, **kwargs)
+            finally:
+                _flush()
+        except OSError as failed:
+            if failed.errno not in UNWRITABLE:
+                raise
+            _end_without_output(failed)
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(_CTRL_C)
+
+
+def _open_closed_streams() -> None:
+    """Puts something in the place of what a shell has closed: `>&-`."""
+    null = os.open(os.devnull, os.O_RDWR) if None in (sys.stdin, sys.stdout, sys.stderr) else -1
+    sys.stdin = sys.stdin or os.fdopen(null, "r", closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(null, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(null, "w", closefd=False)
+
+
+def _flush() -> None:
+    """Writes what waits to be written: at the interpreter's end a failure would be a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def _end_without_output(failed: OSError) -> NoReturn:
+    told = _("Error: {sentence}").format(
+        sentence=_("The output cannot be written: {why}.").format(why=failed.strerror or failed)
+    )
+    with suppress(OSError):
+        print(told, file=sys.stderr, flush=True)
+    # What waits still could only fail again.
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(_NO_OUTPUT)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

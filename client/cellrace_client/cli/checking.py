@@ -10,14 +10,14 @@ from msgspec.structs import asdict
 
 from cellrace.autoplay import Autoplay
 from cellrace.board import Board, dealt_board
-from cellrace.board_text import parse_board
 from cellrace.deals import deal as deal_layout
 from cellrace.errors import InvalidText
 from cellrace.game import Game
 from cellrace.notation import UNDO, parse_moves
 from cellrace.variants import Variant, find_variant
+from cellrace_client.cli.board_input import read_board, read_text
 from cellrace_client.cli.cases import CaseReader, Outcome, answer, play_moves, read_lines
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, lang_option, show_board, show_json
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, is_default, lang_option, show_board, show_json
 from cellrace_client.language import _, n_
 from cellrace_client.terminal.refusals import refusal_text
 
@@ -63,10 +63,11 @@ def check(
     \b
     cellrace check --deal 617 --moves moves.txt
     echo 18 83 | cellrace check --deal 11 --moves - --steps
+    cellrace deal freecell 11 | cellrace check --board - --moves moves.txt
     cellrace check --jsonl cases.jsonl
 
-    The file of a board has a line for each column, from its buried end. Above them may stand what lies elsewhere, as
-    solvers write it:
+    A board is what deal prints, also with --json, or a line for each column, from its buried end. Above these may
+    stand what lies elsewhere, as solvers write it:
 
     \b
     Foundations: H-0 C-2 D-0 S-A
@@ -117,23 +118,13 @@ def _start(variant: Variant, number: int | None, file: TextIO | None) -> Board:
         raise click.UsageError("Name what to play from: --deal NUMBER or --board FILE.")
     if number is not None:
         return dealt_board(variant, deal_layout(variant, number))
-    try:
-        return parse_board(variant, _read(cast(TextIO, file)))
-    except InvalidText as unreadable:
-        raise click.UsageError(f"--board: {unreadable}") from unreadable
-
-
-def _read(file: TextIO) -> str:
-    try:
-        return file.read()
-    except UnicodeDecodeError as unreadable:
-        raise click.UsageError(f"{file.name} is not UTF-8 text: {unreadable}") from unreadable
+    return read_board(cast(TextIO, file), variant, named=not is_default("game"))
 
 
 def _read_moves(file: TextIO | None) -> list[str]:
     """The moves of a listing; a word that is none stays as it is, to be refused in its turn."""
     moves: list[str] = []
-    for line in _read(file).splitlines() if file is not None else ():
+    for line in read_text(file).splitlines() if file is not None else ():
         for word in line.partition("#")[0].split():
             try:
                 moves += parse_moves(word)

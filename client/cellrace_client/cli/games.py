@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from typing import TextIO, cast
 
 import click
 
@@ -14,6 +15,7 @@ from cellrace.notation import moves_text
 from cellrace.rules_text import rules_paragraphs
 from cellrace.solver import DEFAULT_STATES, Search
 from cellrace.variants import VARIANTS, find_variant
+from cellrace_client.cli.board_input import read_board
 from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, lang_option, show_board, show_json
 from cellrace_client.language import _, n_, spoken
 
@@ -57,7 +59,8 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
 
 @click.command()
 @click.argument("game", type=VARIANT, metavar="VARIANT")
-@click.argument("number", type=DEAL_NUMBER)
+@click.argument("number", type=DEAL_NUMBER, required=False)
+@click.option("--board", type=click.File(encoding="utf-8"), help="Solve the board in this file; - is standard input.")
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
@@ -67,18 +70,25 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @lang_option
-def solve(game: str, number: int, max_states: int, as_json: bool) -> None:
-    """Find a way to win a deal.
+def solve(game: str, number: int | None, board: TextIO | None, max_states: int, as_json: bool) -> None:
+    """Find a way to win a deal, or from a board.
 
     Prints the moves in the field's notation, ten to a line, for a game without autoplay. The exit status is 1 when no
-    way was found.
+    way was found. A board is read as check reads it.
 
     \b
     cellrace solve freecell 617
     cellrace solve freecell 617 | cellrace check --deal 617 --moves -
+    cellrace deal freecell 617 | cellrace solve freecell --board -
     """
     variant = find_variant(game)
-    search = Search(dealt_board(variant, deal_layout(variant, number)), max_states)
+    if (number is None) == (board is None):
+        raise click.UsageError("Name what to solve: a deal's NUMBER or --board FILE.")
+    if board is not None:
+        start = read_board(board, variant, named=True)
+    else:
+        start = dealt_board(variant, deal_layout(variant, cast(int, number)))
+    search = Search(start, max_states)
     while search.advance(_SLICE):
         pass
     solution = search.solution

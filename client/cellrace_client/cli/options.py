@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 
 from cellrace.board import Board
 from cellrace.deals import LAST_DEAL
@@ -45,6 +46,11 @@ def lang_option(function: F) -> F:
         expose_value=False,
         help="Speak this language.  [default: the locale's]",
     )(function)
+
+
+def is_default(parameter: str) -> bool:
+    """Whether nobody has said anything about a parameter of the command that runs."""
+    return click.get_current_context().get_parameter_source(parameter) is ParameterSource.DEFAULT
 
 
 def wants_color() -> bool:

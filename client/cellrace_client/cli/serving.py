@@ -15,6 +15,7 @@ from msgspec import convert
 from msgspec.structs import fields
 
 from cellrace.errors import CellraceError
+from cellrace_client.cli import UNWRITABLE
 from cellrace_client.house import MOST, accounts, bot_words
 from cellrace_client.house_bot import Place
 from cellrace_server.app import serve_until_told
@@ -177,6 +178,9 @@ def serve(
     except CellraceError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
+        if error.errno in UNWRITABLE and error.filename is None:
+            # Its first line is what could not be written.
+            raise
         raise click.ClickException(
             f"Cannot listen on {host}:{port} ({error.strerror or error}). Choose another with --host and --port."
         ) from error
