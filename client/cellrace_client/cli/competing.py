@@ -13,12 +13,13 @@ import click
 import msgspec
 
 from cellrace.errors import CellraceError
-from cellrace.messages import Daily, Leaderboard, PlayerAnswer
+from cellrace.messages import Daily, EntrantStatus, Leaderboard, PlayerAnswer
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.cli.coming import come_as, tell_arrival
-from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, lang_option
+from cellrace_client.cli.full_screen import play_on_screen
+from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
 from cellrace_client.cli.running import run_to_the_end
-from cellrace_client.connection import server_url
+from cellrace_client.connection import Connection, server_url
 from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _
 from cellrace_client.matches import goes_on
@@ -79,6 +80,7 @@ def _fetched(server: str, path: str, kind: type[T]) -> tuple[T, bytes]:
 @click.option("--practice", metavar="DATE", help="Play the deal of a day that is published; it never counts.")
 @click.option("--show", is_flag=True, help="Tell how the day stands, and begin nothing.")
 @click.option("--yes", is_flag=True, help="Begin without being asked.")
+@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--name", help="Your name: for a new player, or to take another one.")
 @_common
 def daily(
@@ -86,6 +88,7 @@ def daily(
     practice: str | None,
     show: bool,
     yes: bool,
+    plain: bool,
     name: str | None,
     server: str,
     profile: str,
@@ -93,8 +96,9 @@ def daily(
 ) -> None:
     """Play today's daily challenge: one deal for everybody, one attempt each.
 
-    The attempt begins when the cards are shown, and its hour runs on if you leave: the same command goes on with it.
-    Once it has ended the day's board is shown. --show and --json begin nothing.
+    In a terminal the full screen shows the day and its board, and Enter begins. The attempt begins when the cards are
+    shown, and its hour runs on if you leave: the same command goes on with it. In plain lines the day's board is shown
+    once it has ended. --show and --json begin nothing.
     """
     if as_json or (show and practice is None):
         answer, text = _fetched(server, f"/api/v1/daily/{variant}", Daily)
@@ -132,7 +136,22 @@ def daily(
             await _show_day(server, variant, _own_id(server, profile), ended=ended)
         return ending
 
-    if run_to_the_end(work()) is not Ending.WELL:
+    async def work_on_screen() -> Ending:
+        # Imported here, so that the lines need nothing of it.
+        from cellrace_client.terminal.app.screens.daily import DailyScreen
+
+        async def enter(connection: Connection) -> str | None:
+            if practice is not None:
+                return (await connection.practise(variant, practice)).race
+            day = await connection.daily(variant)
+            goes_on_already = day.you is not None and day.you.status is EntrantStatus.PLAYING
+            return (await connection.start_daily(variant)).race if goes_on_already or (yes and not day.you) else None
+
+        first = None if practice is not None else lambda desk: DailyScreen(desk, variant)
+        return await play_on_screen(server, enter, name=name, profile=profile, first=first)
+
+    on_screen = not plain and can_be_full_screen()
+    if run_to_the_end(work_on_screen() if on_screen else work()) is not Ending.WELL:
         raise click.exceptions.Exit(NO)
 
 

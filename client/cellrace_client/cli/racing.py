@@ -14,6 +14,7 @@ import click
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.cli.coming import come_as, tell_arrival
+from cellrace_client.cli.full_screen import play_on_screen, race_that_goes_on
 from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect
@@ -21,7 +22,7 @@ from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, 
 from cellrace_client.language import _
 from cellrace_client.narrator import narrated
 from cellrace_client.pace import PACES
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.plain import PROGRESS_EVERY, Ending, PlainClient
 from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
@@ -203,27 +204,16 @@ def play(
             return await client.run(entered)
 
     async def work_on_screen() -> Ending:
-        # Imported here, so that the lines need nothing of it.
-        from cellrace_client.terminal.app.app import Outcome
-        from cellrace_client.terminal.app.liking import LikingStore
-        from cellrace_client.terminal.app.running import play_full_screen, taste_for
-
-        taste, first, called, outcome = (
-            taste_for(deck, letters=letters, store=LikingStore()),
-            wanted,
-            name,
-            Outcome.AGAIN,
+        return await play_on_screen(
+            server,
+            lambda connection: _enter(connection, wanted),
+            name=name,
+            token=token,
+            profile=profile,
+            subprotocol=subprotocol,
+            deck=deck,
+            letters=letters,
         )
-        while outcome is Outcome.AGAIN:
-            async with AsyncExitStack() as stack:
-                arrived = await come_as(stack, server, called, token, profile, subprotocol)
-                entered = await _enter(arrived.connection, first)
-                outcome = await play_full_screen(
-                    arrived.connection, entered, taste, rename=arrived.rename, told=arrived.told
-                )
-            # What was asked for is done once; whoever comes again goes on with it, under the name there is by then.
-            first, called = Wanted(), None
-        return Ending.WELL if outcome is Outcome.LEFT else Ending.NOT_WELL
 
     on_screen = not plain and can_be_full_screen()
     if run_to_the_end(work_on_screen() if on_screen else work()) is not Ending.WELL:
@@ -235,8 +225,7 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
         return (await connection.join(wanted.race, code=wanted.code)).race
     if wanted.open is not None:
         return (await connection.create(wanted.open)).race
-    going_on = [view for view in connection.races.values() if not view.ended and view.me and view.me.status in PLAYING]
-    return max(going_on, key=lambda view: view.created_at).race if going_on else None
+    return await race_that_goes_on(connection)
 
 
 @click.command(epilog="Example: cellrace demo --variant six-by-six")

@@ -11,6 +11,7 @@ from cellrace.messages import EntrantStatus, Replay
 from cellrace.replay import play_again, start_of
 from cellrace_client.language import _, n_
 from cellrace_client.terminal.board_lines import board_lines
+from cellrace_client.terminal.competing import game_name
 from cellrace_client.terminal.move_words import tell_moves
 from cellrace_client.terminal.speech import length_text, printable
 
@@ -36,7 +37,7 @@ def heading(replay: Replay) -> str:
     return printable(
         told.format(
             name=replay.name,
-            game=replay.variant,
+            game=game_name(replay.variant),
             deal=replay.deal,
             date=began.strftime(_("%Y-%m-%d")),
             time=f"{began:%H:%M}",

@@ -19,7 +19,7 @@ from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.deck import next_deck
-from cellrace_client.terminal.app.desk import Desk, Rename, Taste
+from cellrace_client.terminal.app.desk import Desk, FirstScreen, Rename, Taste
 from cellrace_client.terminal.app.plain_marks import PlainMarks
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import stop_question
@@ -70,12 +70,13 @@ class CellraceApp(App[Outcome]):
         lasting: bool = True,
         rename: Rename | None = None,
         told: Sequence[str] = (),
+        first: FirstScreen | None = None,
     ) -> None:
         super().__init__()
         self._lasting = lasting
         self._told = list(told)
         self.desk = Desk(connection, self, taste or Taste(), now, rename)
-        self._first_race = race
+        self._first_race, self._first_screen = race, first
         self._race: str | None = None
         self._kept_colorless = self.no_color
         for theme in THEMES:
@@ -98,6 +99,8 @@ class CellraceApp(App[Outcome]):
             self.show_race(self._first_race)
         else:
             self.show_lobby()
+            if self._first_screen is not None:
+                self.enter(self._first_screen(self.desk))
         self.run_worker(self._hear_all(), name="events")
         store = self.desk.taste.store
         if told := [*self._told, *([store.trouble] if store is not None and store.trouble else [])]:

@@ -78,6 +78,10 @@ class Guide(Protocol):
         """Ends the program, after asking where a game goes on."""
 
 
+FirstScreen = Callable[["Desk"], "DeskScreen"]
+"""Makes the screen that somebody has asked for, and that is shown over the lobby."""
+
+
 class Desk:
     """One player's desk."""
 

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, PlayerAnswer, Summary
 from cellrace_client.language import _, n_
-from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.app.bars import fitted, name_of
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.competing import value_text
 from cellrace_client.terminal.speech import length_text, printable
@@ -99,7 +99,7 @@ def race_row(summary: Summary, player: str, me: str, width: int) -> str:
         how = length_text(entrant.time)
     if entrant is not None and entrant.place is not None and len(summary.entrants) > 1:
         how = _("{place} of {count}: {how}").format(place=entrant.place, count=len(summary.entrants), how=how)
-    others = ", ".join(player_text(one.player, me) for one in summary.entrants if one.player.id != player)
+    others = ", ".join(name_of(one, me) for one in summary.entrants if one.player.id != player)
     start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME)}  {fitted(how, _HOW)}  "
     return start + fitted(others or _("alone"), width - cell_len(start))
 

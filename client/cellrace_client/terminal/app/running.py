@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cellrace_client.connection import Connection
 from cellrace_client.terminal.app.app import CellraceApp, Outcome
 from cellrace_client.terminal.app.deck import DECKS
-from cellrace_client.terminal.app.desk import Rename, Taste
+from cellrace_client.terminal.app.desk import FirstScreen, Rename, Taste
 from cellrace_client.terminal.app.liking import Liking, LikingStore
 
 
@@ -39,12 +39,13 @@ async def play_full_screen(
     lasting: bool = True,
     rename: Rename | None = None,
     told: Sequence[str] = (),
+    first: FirstScreen | None = None,
 ) -> Outcome:
     """Plays until the player leaves, or wants to connect again; `lasting`: the server is still there afterwards.
 
-    `rename` takes another name where that is kept elsewhere too; `told` is said first.
+    `rename` takes another name where that is kept elsewhere too; `told` is said first; `first` is shown over the lobby.
     """
-    app = CellraceApp(connection, race=race, taste=taste, lasting=lasting, rename=rename, told=told)
+    app = CellraceApp(connection, race=race, taste=taste, lasting=lasting, rename=rename, told=told, first=first)
     try:
         outcome = await app.run_async()
     finally:

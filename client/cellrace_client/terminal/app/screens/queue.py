@@ -17,7 +17,7 @@ from textual.widgets import Digits, Static
 from cellrace.errors import ErrorCode, Refused
 from cellrace.queueing import BOT_AFTER, range_after
 from cellrace.variants import VARIANTS
-from cellrace_client.events import Back, Dropped, Event, Matched, Synced
+from cellrace_client.events import Back, Dropped, Event, Matched
 from cellrace_client.language import _, n_
 from cellrace_client.matches import goes_on
 from cellrace_client.terminal.app.clock import clock_text, game_title, next_second, seconds_left
@@ -39,7 +39,7 @@ class QueueScreen(DeskScreen):
     ]
     DEFAULT_CSS = """
     QueueScreen #waiting { height: 1fr; padding: 1 2; }
-    QueueScreen Static { width: 1fr; height: auto; text-align: center; }
+    QueueScreen #waiting Static { width: 1fr; height: auto; text-align: center; }
     QueueScreen Digits { width: 1fr; text-align: center; color: $accent; height: 3; margin: 1 0; }
     """
 
@@ -93,14 +93,21 @@ class QueueScreen(DeskScreen):
             case Dropped():
                 self._joined = None
             case Back():
-                self.ask(self._wait())
-            case Synced(_before, view) if view.race not in self._known and goes_on(view):
-                # Matched, and told of it by this alone: the push went with the connection that dropped.
-                self._stop()
-                self.desk.guide.show_race(view.race)
+                self.ask(self._wait_again())
             case _:
                 pass
         super().hear(event)
+
+    async def _wait_again(self) -> None:
+        # Answers come in order: with this one the races are known in which one is.
+        await self.desk.connection.ping()
+        found = [view for view in self.desk.connection.races.values() if goes_on(view) and view.race not in self._known]
+        if found and not self._left:
+            # Matched, and told of it by this alone: the push went with the connection that dropped.
+            self._matched = True
+            self.desk.guide.show_race(found[0].race)
+        else:
+            await self._wait()
 
     async def _wait(self) -> None:
         """Waits for what is wanted now; one change after the other."""

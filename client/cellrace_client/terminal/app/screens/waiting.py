@@ -86,7 +86,7 @@ class WaitingScreen(RaceScreen):
         return [*keys, Key("F1", "rules", _("rules")), Key("Esc", "leave_race", _("leave"))]
 
     def _has_room(self, view: RaceView) -> bool:
-        return view.settings.bots and view.code is not None and len(view.entrants) < view.settings.seats
+        return view.settings.bots and view.code is not None and _seated(view) < view.settings.seats
 
     def look_at_middle(self) -> None:
         """Everything as it is now."""
@@ -96,7 +96,7 @@ class WaitingScreen(RaceScreen):
         self.query_one("#settings", Static).update(Content("\n".join(settings_lines(view.settings))))
         width = max(20, min(60, self.size.width - 4))
         seats = n_("{count} of {seats} seat taken:", "{count} of {seats} seats taken:", view.settings.seats)
-        lines = [Content(""), Content(seats.format(count=len(view.entrants), seats=view.settings.seats))]
+        lines = [Content(""), Content(seats.format(count=_seated(view), seats=view.settings.seats))]
         lines += [_entrant_line(entrant, view, width) for entrant in view.entrants[: max(1, self.size.height - 16)]]
         self.query_one("#who", Static).update(Content("\n").join(lines))
         self._count(view)
@@ -183,10 +183,15 @@ def _entrant_line(entrant: Entrant, view: RaceView, width: int) -> Content:
     return line.stylize("$text-success") if entrant.status is EntrantStatus.READY else line
 
 
+def _seated(view: RaceView) -> int:
+    """How many have a seat: ghosts need none."""
+    return sum(not entrant.ghost for entrant in view.entrants)
+
+
 def _said_in_the_open(view: RaceView) -> str:
     if view.me is None:
         return ""
-    if len(view.entrants) == 1 and view.settings.seats > 1:
+    if _seated(view) == 1 and view.settings.seats > 1:
         if view.code:
             return _("Tell a friend the code {code}, or press b for a bot.").format(code=view.code)
         return _("Waiting for somebody to come in.")
