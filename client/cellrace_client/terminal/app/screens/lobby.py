@@ -18,6 +18,7 @@ from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill, race_line, strength_text
@@ -84,7 +85,6 @@ class LobbyScreen(DeskScreen):
             Key("Tab", "other_list", _("races")),
             Key("← →", "change(1)", _("change")),
             Key("F1", "rules", _("rules")),
-            Key("F2", "rename", _("name")),
             Key("F3", "deck", _("deck")),
             Key("Ctrl-Q", "app.leave", _("quit")),
         ]
@@ -132,6 +132,7 @@ class LobbyScreen(DeskScreen):
             ("replays", _("r  Replays")),
             ("game", _("g  Game: {game}").format(game=game_title(self.desk.variant))),
             ("strength", _("   Bot: {strength}").format(strength=strength_text(self.desk.strength))),
+            ("name", fitted(_("F2 Name: {name} …").format(name=self.desk.connection.player.name), 32).rstrip()),
         ]
         return ways
 
@@ -224,6 +225,8 @@ class LobbyScreen(DeskScreen):
                 self.app.push_screen(Menu(_("Game"), choices, self.desk.variant), self._game_chosen)
             case "strength":
                 self.action_change(1)
+            case "name":
+                self.action_rename()
             case _:
                 pass
 
