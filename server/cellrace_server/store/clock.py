@@ -21,9 +21,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
-from redis.exceptions import RedisError
-
-from .errors import StoreUnavailable
+from .errors import FAILURES, StoreUnavailable
 
 SLEW = 5_000
 """By how many millionths the clock may run faster or slower while it is corrected: 5 ms a second."""
@@ -136,11 +134,13 @@ class RaceClock:
         self._sampler: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, read_time: ReadTime, *, monotonic: Callable[[], float] = time.monotonic) -> Self:
+    async def open(cls, read_time: ReadTime, *, monotonic: Callable[[], float] | None = None) -> Self:
         """Set the clock by a first sample and go on sampling; raise StoreUnavailable when there is none."""
+        # Looked up now and not when this was defined: a simulation has its own by then.
+        monotonic = monotonic or time.monotonic
         try:
             first = await _sample(read_time, monotonic)
-        except (RedisError, OSError) as error:
+        except FAILURES as error:
             raise StoreUnavailable(f"The store does not tell the time ({error}).") from error
         clock = cls(read_time, Estimate.start(first), monotonic)
         clock._sampler = asyncio.create_task(clock._keep_sampling(), name="race-clock-sampler")
@@ -202,7 +202,7 @@ class RaceClock:
             # Often at first, for the best of many round trips bounds the error; then against drift.
             await asyncio.sleep(_FIRST_PAUSE if taken < _FIRST_SAMPLES else _PAUSE)
             # A store that does not answer makes the last samples older, and their bound says so.
-            with contextlib.suppress(RedisError, OSError, StoreUnavailable):
+            with contextlib.suppress(*FAILURES, StoreUnavailable):
                 sample = await _sample(self._read_time, self._monotonic)
                 self._estimate = self._estimate.fed(sample, self._moment())
                 taken += 1

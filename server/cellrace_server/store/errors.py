@@ -11,7 +11,12 @@ Each error's text is a sentence for the person who runs the server, and says wha
 
 from __future__ import annotations
 
+from redis.exceptions import RedisError
+
 from cellrace.errors import CellraceError
+
+FAILURES = (RedisError, OSError, RuntimeError)
+"""What a client of the store raises when there is no answer; uvloop's RuntimeError is of a connection just closed."""
 
 
 class StoreError(CellraceError):

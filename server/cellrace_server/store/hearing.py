@@ -11,12 +11,11 @@ import msgpack
 import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
 from cellrace_server.core.facts import Stamped
 from cellrace_server.core.presence import Presence
 from cellrace_server.store import keys
-from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.store.errors import FAILURES, StoreUnavailable
 from cellrace_server.store.library import Link
 from cellrace_server.store.races import Entry, parse_presence, stamped_records
 
@@ -105,7 +104,7 @@ class Hearing:
         while True:
             try:
                 await self._listen()
-            except (RedisError, OSError, TimeoutError) as error:
+            except FAILURES as error:
                 # Once for each loss, however many attempts it takes until there is a subscription again.
                 (log.warning if self._subscribed else log.debug)(
                     "the subscription is lost and built anew", reason=str(error) or type(error).__name__

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from importlib.resources import files
 
 from redis.asyncio import Redis
-from redis.exceptions import ReadOnlyError, RedisError, ResponseError
+from redis.exceptions import ReadOnlyError, ResponseError
 
 from cellrace_server.counts import Counts
-from cellrace_server.store.errors import StoreUnavailable, StoreUnreplicated
+from cellrace_server.store.errors import FAILURES, StoreUnavailable, StoreUnreplicated
 from cellrace_server.store.replicas import Answer, Argument, Replicas
 
 __all__ = ["Answer", "Argument", "Link", "versioned"]
@@ -67,7 +67,7 @@ class Link:
         """Turns any failure of the store into StoreUnavailable: whether a write took place is then unknown."""
         try:
             yield
-        except (RedisError, OSError, StoreUnreplicated) as error:
+        except (*FAILURES, StoreUnreplicated) as error:
             self._failed_at = time.monotonic()
             self._counts.store_errors += 1
             if isinstance(error, StoreUnreplicated):

@@ -6,6 +6,7 @@ import asyncio
 
 import msgpack
 import pytest
+from redis.asyncio.client import PubSub
 
 from cellrace.messages import EntrantStatus
 from cellrace_server.core.facts import Done, Joined, Tally
@@ -118,6 +119,21 @@ class TestTheSubscription:
         await here.link.command("CLIENT", "KILL", "TYPE", "pubsub")
         await eventually(lambda: len(confirmed) == 2)
         task.cancel()
+
+    async def test_one_that_is_lost_in_whatever_way_is_built_anew(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """uvloop has its own word for a connection that was lost while it was written to."""
+        subscribe, lost = PubSub.subscribe, [RuntimeError("the handler is closed")]
+
+        async def losing(pubsub: PubSub, *channels: str) -> None:
+            if lost:
+                raise lost.pop()
+            await subscribe(pubsub, *channels)
+
+        monkeypatch.setattr(PubSub, "subscribe", losing)
+        async with listening(here):
+            assert not lost
 
     async def test_a_node_is_ready_when_it_hears_itself(self, here: Shell) -> None:
         heard: list[Telling] = []

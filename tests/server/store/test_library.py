@@ -39,7 +39,16 @@ async def test_a_store_that_has_lost_its_functions_gets_them_again(here: Shell) 
     assert await here.store.races.load(race.id) is not None
 
 
-@pytest.mark.parametrize("failure", [NotConnected("gone"), ResponseError("ERR no"), OSError("down"), TimeoutError()])
+@pytest.mark.parametrize(
+    "failure",
+    [
+        NotConnected("gone"),
+        ResponseError("ERR no"),
+        OSError("down"),
+        TimeoutError(),
+        RuntimeError("the handler is closed"),  # What uvloop says of a connection that has just been lost.
+    ],
+)
 async def test_any_failure_of_the_store_is_an_unknown_outcome(here: Shell, failure: Exception) -> None:
     assert here.link.seconds_since_error == float("inf")
     with pytest.raises(StoreUnavailable):
