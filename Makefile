@@ -4,6 +4,8 @@
 VENV := .venv
 RUN := $(VENV)/bin
 PYTHON ?=
+# The tests wait more than they work: four processes at once are not too many for two cores.
+WORKERS ?= 4
 INPUTS := pyproject.toml constraints.txt
 
 # A virtual environment does not survive being moved: its commands and the editable install name their folder.
@@ -27,7 +29,7 @@ play: $(VENV)/.for-play
 	@trap : INT; $(RUN)/cellrace demo || test $$? -eq 130
 
 test: lint types contracts
-	@$(RUN)/python -m pytest
+	@$(RUN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.for-test
 	@$(RUN)/ruff check .

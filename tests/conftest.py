@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +10,32 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 import structlog
+from hypothesis import settings
 
 from cellrace_client.language import speak
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
+
+
+# How long an example takes is no property of what it shows; a hang is seen by the timeout of the test.
+settings.register_profile("cellrace", deadline=None)
+settings.load_profile("cellrace")
+
+# Tests of these folders wait more than they work, some of them for half a minute.
+SLOW_FOLDERS = {"chaos", "fuzz", "sim", "soaks", "story"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow first: with several processes, the last test to begin is the last to end."""
+    items.sort(key=lambda item: SLOW_FOLDERS.isdisjoint(item.path.parts))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """A shell that starts the tests in the background has them ignore Ctrl-C; what they start shall not."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

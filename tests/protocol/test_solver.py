@@ -104,7 +104,7 @@ def can_be_won(board: Board) -> bool:
 
 
 @given(st.one_of(played_positions(), built_positions()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_steps_from_a_position_are_the_legal_moves(board: Board) -> None:
     """Its own idea of the rules and the board's lead to the same positions, of which it names each once."""
     assume(not board.reserve)
@@ -139,7 +139,7 @@ def test_positions_that_play_alike_have_one_key() -> None:
 
 
 @given(st.one_of(played_positions(longest=25), built_positions()))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_it_goes_on_from_any_position(board: Board) -> None:
     solution = solve(board, 2000)
     if solution is not None:

@@ -35,10 +35,10 @@ async def url(store_url: str) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """A dumb terminal and a home of its own."""
-    config = tmp_path / "config"
-    return os.environ | {"TERM": "dumb", "XDG_CONFIG_HOME": str(config), "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+def environment(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A dumb terminal, a home of its own, and room for a server whose socket a short path leads to."""
+    home = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
+    return os.environ | home | {"TERM": "dumb", "TMPDIR": str(tmp_path_factory.mktemp("t"))}
 
 
 async def run(environment: dict[str, str], *arguments: str, typed: str = "") -> tuple[int, str]:

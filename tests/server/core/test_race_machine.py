@@ -279,5 +279,5 @@ class RaceMachine(RuleBasedStateMachine):
 
 
 TestAnyRace = RaceMachine.TestCase
-TestAnyRace.settings = settings(max_examples=250, stateful_step_count=50, deadline=None)
+TestAnyRace.settings = settings(max_examples=250, stateful_step_count=50)
 TestAnyRace = pytest.mark.timeout(60)(TestAnyRace)

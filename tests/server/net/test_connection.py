@@ -97,7 +97,7 @@ async def both(sent: Sequence[Sent]) -> tuple[Heard, int]:
     return ours, our_code
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(messages, max_size=8))
 def test_any_messages_are_heard_as_the_documented_way_hears_them(sent: list[Sent]) -> None:
     """Text and binary, whole and in fragments, empty ones too."""
