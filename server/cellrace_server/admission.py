@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from ipaddress import ip_address
 
 import structlog
@@ -30,6 +30,13 @@ GUESS_WINDOW = 600
 """Within how many seconds the wrong guesses of an address are counted."""
 NAME_ATTEMPTS = 20
 RETRY = 1.0
+HELLOS_AT_ONCE = 32
+"""So many come in at the same time: when thousands do, as after a node's death, all of them at once would only wait for
+the store until it seems to be gone."""
+HELLO_PATIENCE = 4.0
+"""How long others wait for their turn, in seconds, before they are asked to say hello again."""
+HELLO_AGAIN = 2_000
+"""After how long, ms."""
 
 log = structlog.get_logger()
 
@@ -50,6 +57,21 @@ class Admission:
         self._rooms = rooms
         self._bounds = bounds
         self._tasks = tasks
+        self._doors = asyncio.Semaphore(HELLOS_AT_ONCE)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """The turn of one hello among many. Raises Refused with `retry_later`."""
+        try:
+            async with asyncio.timeout(HELLO_PATIENCE):
+                await self._doors.acquire()
+        except TimeoutError:
+            text = "Many are coming at this moment."
+            raise Refused(ErrorCode.RETRY_LATER, text, retry_after=HELLO_AGAIN) from None
+        try:
+            yield
+        finally:
+            self._doors.release()
 
     async def admit(self, hello: Hello, address: str, newcomer: Credentials) -> Admitted:
         """The player who says hello, a new one under these credentials. Raises Refused, StoreUnavailable."""

@@ -70,7 +70,8 @@ async def connect_all(port: int, size: int, lost: list[int | None]) -> list[Ligh
 
     async def one(number: int) -> LightConnection:
         async with doors:
-            connection, _ = await LightConnection.open(port, number, {}, lost.append)
+            connection = await LightConnection.open(port, number, lost=lost.append)
+            await connection.ask("hello")
             return connection
 
     return await asyncio.gather(*(one(number) for number in range(size)))

@@ -23,10 +23,11 @@ REFUSED_HEAD = 400
 
 
 class Refused(Exception):
-    """The server would not have this connection: the status of the handshake, or the code of its error."""
+    """The server said no: the status of a handshake as a number, or the code of its error."""
 
-    def __init__(self, why: str, retry_after: float) -> None:
-        super().__init__(why)
+    def __init__(self, code: str, retry_after: float) -> None:
+        super().__init__(code)
+        self.code = code
         self.retry_after = retry_after
         """What the server said to wait, in seconds."""
 
@@ -34,34 +35,51 @@ class Refused(Exception):
 class LightConnection(asyncio.Protocol):
     """One connection from its handshake to its loss."""
 
-    __slots__ = ("_buffer", "_hello", "_open", "_transport", "_welcome", "lost", "pings")
+    __slots__ = ("_answers", "_asked", "_buffer", "_forwarded", "_open", "_transport", "lost", "pings")
 
-    def __init__(self, hello: Map, lost: Callable[[int | None], None] | None = None) -> None:
-        loop = asyncio.get_running_loop()
+    def __init__(self, forwarded: str, lost: Callable[[int | None], None] | None) -> None:
         self.lost = lost
         self.pings = 0
-        self._hello = hello
+        self._forwarded = forwarded
         self._buffer = b""
-        self._open = False
+        self._open: asyncio.Future[None] | None = asyncio.get_running_loop().create_future()
+        self._asked = 0
+        self._answers: dict[int, asyncio.Future[Map]] | None = None
         self._transport: asyncio.Transport | None = None
-        self._welcome: asyncio.Future[Map] | None = loop.create_future()
 
     @classmethod
     async def open(
-        cls, port: int, number: int, hello: Map, lost: Callable[[int | None], None] | None = None
-    ) -> tuple[LightConnection, Map]:
-        """The connection and its welcome. `lost` hears the close code. Raises Refused, OSError."""
-        connection = cls(hello, lost)
+        cls, port: int, number: int, forwarded: str = "", lost: Callable[[int | None], None] | None = None
+    ) -> LightConnection:
+        """A connection, for a client at `forwarded` if a proxy is to be believed; `lost` hears its close code.
+
+        Raises Refused, OSError.
+        """
+        connection = cls(forwarded, lost)
         here = f"127.0.0.{2 + number % ADDRESSES}"
         await asyncio.get_running_loop().create_connection(lambda: connection, "127.0.0.1", port, local_addr=(here, 0))
-        assert connection._welcome is not None
+        assert connection._open is not None
         try:
-            welcome = await connection._welcome
+            await connection._open
         except BaseException:
             connection.abort()
             raise
-        connection._welcome = None
-        return connection, welcome
+        connection._open = None
+        return connection
+
+    async def ask(self, kind: str, **fields: Any) -> Map:
+        """The answer to a request. Raises Refused, OSError."""
+        if self._transport is None or self._transport.is_closing():
+            raise ConnectionResetError("the connection is gone")
+        self._asked += 1
+        if self._answers is None:
+            self._answers = {}
+        answer = self._answers[self._asked] = asyncio.get_running_loop().create_future()
+        self._send(0x82, msgpack.packb({"type": kind, "id": self._asked, **fields}))
+        message: Map = await answer
+        if message["type"] == "error":
+            raise Refused(message["code"], message.get("retry_after", 1000) / 1000)
+        return message
 
     def abort(self) -> None:
         """Go without a word."""
@@ -71,30 +89,28 @@ class LightConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's own is no subclass of it.
+        forwarded = f"X-Forwarded-For: {self._forwarded}\r\n" if self._forwarded else ""
         key = base64.b64encode(os.urandom(16)).decode()
         self._transport.write(
             "GET /ws HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Protocol: cellrace.v1.msgpack\r\n\r\n".encode()
+            f"{forwarded}Sec-WebSocket-Protocol: cellrace.v1.msgpack\r\n\r\n".encode()
         )
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._fail(exc or ConnectionResetError("the server has closed the connection"))
-        lost, self.lost = self.lost, None
-        if lost is not None:
-            lost(None)
+        self._end(None, exc or ConnectionResetError("the server has closed the connection"))
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
-        if not self._open:
+        if self._open is not None and not self._open.done():
             head, found, rest = self._buffer.partition(b"\r\n\r\n")
             if not found:
                 return
             if not head.startswith(b"HTTP/1.1 101"):
-                self._fail(Refused(head[9:12].decode(), _retry_after(head)))
+                self._open.set_exception(Refused(head[9:12].decode(), _retry_after(head)))
                 return
-            self._open, self._buffer = True, rest
-            self._send(0x82, msgpack.packb({"type": "hello", "id": 1, **self._hello}))
+            self._open.set_result(None)
+            self._buffer = rest
         while (frame := self._next_frame()) is not None:
             self._take(*frame)
 
@@ -119,27 +135,26 @@ class LightConnection(asyncio.Protocol):
                 self._send(0x8A, payload)
             case 8:
                 code = int.from_bytes(payload[:2], "big") if payload else None
-                lost, self.lost = self.lost, None
-                if lost is not None:
-                    lost(code)
-                self._fail(ConnectionResetError(f"closed with {code}"))
                 self._send(0x88, payload[:2])
-                assert self._transport is not None
-                self._transport.close()
-            case 2 if self._welcome is not None and not self._welcome.done():
+                self._end(code, ConnectionResetError(f"the server has closed with {code}"))
+            case 2 if self._answers:
                 message: Map = msgpack.unpackb(payload)
-                if message.get("re") != 1:
-                    return
-                if message["type"] == "error":
-                    self._fail(Refused(message["code"], message.get("retry_after", 1000) / 1000))
-                else:
-                    self._welcome.set_result(message)
+                answer = self._answers.pop(message.get("re", 0), None)
+                if answer is not None and not answer.done():
+                    answer.set_result(message)
             case _:
                 pass
 
-    def _fail(self, why: Exception) -> None:
-        if self._welcome is not None and not self._welcome.done():
-            self._welcome.set_exception(why)
+    def _end(self, code: int | None, why: Exception) -> None:
+        answers, self._answers = self._answers or {}, None
+        for waiting in (self._open, *answers.values()):
+            if waiting is not None and not waiting.done():
+                waiting.set_exception(why)
+        if self._transport is not None:
+            self._transport.close()
+        lost, self.lost = self.lost, None
+        if lost is not None:
+            lost(code)
 
     def _send(self, first: int, payload: bytes) -> None:
         assert self._transport is not None

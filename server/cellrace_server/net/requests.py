@@ -176,6 +176,13 @@ def limits(bounds: Bounds) -> Limits:
 async def _hello(session: Session, request: Hello) -> None:
     if session.known:
         raise Refused(ErrorCode.ALREADY_HELLO)
+    async with session.services.admission.turn():
+        # Whoever has gone meanwhile may be back already: this would take the player over from the newer connection.
+        if session.closing is None:
+            await _let_in(session, request)
+
+
+async def _let_in(session: Session, request: Hello) -> None:
     services = session.services
     admitted = await services.admission.admit(request, session.address, session.newcomer)
     session.become(admitted.player, admitted.sid, _mover(services, admitted.player.id, admitted.sid))

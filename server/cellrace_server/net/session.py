@@ -83,6 +83,9 @@ class Session:
         self._worker: asyncio.Task[None] | None = None
         self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
         self._too_fast: deque[float] | None = None
+        self._hello_due: asyncio.TimerHandle | None = None
+        self._excused = False
+        """Whether a hello was refused for what is no fault of the client's."""
         self._pinger = Pinger(connection, bounds.ping_seconds, self._note_latency)
         self._ending: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._counts = services.store.counts
@@ -103,14 +106,15 @@ class Session:
     async def run(self) -> None:
         """Carry out what comes, until the connection ends."""
         self._counts.connections[self.codec.subprotocol] += 1
-        hello = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
+        self._expect_hello()
         try:
             self._connection.when_lost(self._lose)
             self._connection.hand_over(self._receive)
             self._pinger.start()
             await self._ending
         finally:
-            hello.cancel()
+            if self._hello_due is not None:
+                self._hello_due.cancel()
             self._pinger.stop()
             self._stop(CloseCode.LOST_TRACK)
             gone_at = self.services.store.clock.now()
@@ -186,8 +190,17 @@ class Session:
         for variant in self.queues:
             self.services.admission.unqueued(self, variant)
 
+    def _expect_hello(self) -> None:
+        self._excused = False
+        self._hello_due = asyncio.get_running_loop().call_later(self.services.bounds.hello_seconds, self._miss_hello)
+
     def _miss_hello(self) -> None:
-        if not self.known:
+        self._hello_due = None
+        if self.known:
+            return
+        if self._worker is not None or self._excused:
+            self._expect_hello()  # Said in time, and we are late: a client that is closed for that never comes back.
+        else:
             self.close(CloseCode.NO_HELLO)
 
     def _evict(self) -> None:
@@ -257,6 +270,7 @@ class Session:
             self._refuse(Refused(ErrorCode.INTERNAL), request.id)
 
     def _refuse(self, refused: CellraceError, re: RequestId | None = None) -> None:
+        self._excused = self._excused or refused.code == ErrorCode.RETRY_LATER
         self._counts.refusals[refused.code] += 1
         self.answer(error_answer(refused, re))
 

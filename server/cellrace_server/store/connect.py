@@ -21,7 +21,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from .errors import StoreUnavailable, StoreUnfit
+from .errors import FAILURES, StoreUnavailable, StoreUnfit
 from .replicas import Replicas
 from .sentinel import SCHEMES, NoPrimary, SentinelsRefuse, UnknownService, primary_pool
 
@@ -36,7 +36,7 @@ _FIRST_PAUSE = 0.02
 _LONGEST_PAUSE = 0.5
 _IDLE_BEFORE_PING = 15
 _PAUSE_BEFORE_NEXT_LOOK = 0.1
-_CONNECTIONS = 16
+_CONNECTIONS = 64  # The store writes to disk once for all that it is told at the same time.
 _SECRETS = frozenset({"password", "sentinel_password", "ssl_password"})
 _MOST_REPLICAS = 100
 
@@ -76,7 +76,7 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
                     version, warnings = await _look_at(probe, name)
                     warnings += await _look_at_replicas(probe, replicas, name)
                     return Connected(client_for(url, connections=connections), version, warnings, replicas)
-                except (RedisError, OSError) as error:
+                except FAILURES as error:
                     # What is refused while a connection is set up comes wrapped as a connection that failed.
                     fault = error.__cause__ if isinstance(error.__cause__, RedisError) else error
                 if isinstance(fault, (UnknownService, SentinelsRefuse)):

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from unittest.mock import patch
 
 import pytest
+import pytest_asyncio
 from redis.asyncio import Redis
 
+from cellrace.messages import Hello
+from cellrace_server import admission
 from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
 from cellrace_server.store.errors import StoreUnavailable
 from tests.story.players import JSON, MSGPACK, Player, Refusal, Table, start_race, table
+from tests.waiting import eventually
 
 NAMES_REFUSED = {
     "too short": "A",
@@ -201,6 +206,55 @@ class TestPatience:
 
     async def test_the_limit_is_told(self, seats: Table) -> None:
         assert (await seats.player("Ann")).welcome["limits"]["hello_within"] == 300
+
+
+class TestCrowd:
+    """More come than can be let in at the same time, as when another node has died."""
+
+    @pytest.fixture
+    def bounds(self) -> Bounds:
+        return Bounds(hello_seconds=0.3)
+
+    @pytest_asyncio.fixture
+    async def crowd(self, node: Node, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AsyncExitStack]:
+        """All turns are taken until this is closed."""
+        monkeypatch.setattr(admission, "HELLO_PATIENCE", 0.5)
+        async with AsyncExitStack() as turns:
+            for _ in range(admission.HELLOS_AT_ONCE):
+                await turns.enter_async_context(node.services.admission.turn())
+            yield turns
+
+    async def test_who_waits_for_too_long_is_asked_to_come_again_and_not_sent_away(
+        self, seats: Table, crowd: AsyncExitStack
+    ) -> None:
+        """Longer than a client has for its hello: 4103 would be for good."""
+        stranger = await seats.stranger()
+        refused = await stranger.refused("hello", name="Ann")
+        assert (refused["code"], refused["retry_after"]) == ("retry_later", 2000)
+        await crowd.aclose()
+        assert (await stranger.hello(name="Ann"))["player"]["name"] == "Ann"
+
+    async def test_who_then_says_nothing_is_sent_away_all_the_same(self, seats: Table, crowd: AsyncExitStack) -> None:
+        stranger = await seats.stranger()
+        await stranger.refused("hello")
+        assert await stranger.closed() == 4103
+
+    async def test_who_has_gone_meanwhile_takes_nobody_over(
+        self, seats: Table, node: Node, crowd: AsyncExitStack
+    ) -> None:
+        await crowd.aclose()
+        ann = await seats.player("Ann")
+        async with AsyncExitStack() as turns:
+            for _ in range(admission.HELLOS_AT_ONCE):
+                await turns.enter_async_context(node.services.admission.turn())
+            older = await seats.stranger()
+            await older.send("hello", token=ann.token)
+            await eventually(lambda: node.services.store.counts.requests[Hello] == 2)
+            await older.drop()
+            await eventually(lambda: any(session.closing is not None for session in node.services.sessions))
+        await eventually(lambda: len(node.services.sessions) == 1)
+        await ann.ask("ping")
+        assert ann.socket.close_code is None
 
 
 class TestGuesses:
