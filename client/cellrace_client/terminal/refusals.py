@@ -78,7 +78,7 @@ def drop_text(code: int | None, sentence: str) -> str:
     """The same of a connection that comes back by itself, in a few words: nothing is asked of its player."""
     match code:
         case CloseCode.GOING_AWAY:
-            return _("The server ends or restarts.")
+            return _("The server restarts.")
         case CloseCode.TOO_SLOW:
             return _("This program read too slowly.")
         case CloseCode.LOST_TRACK:
@@ -86,4 +86,4 @@ def drop_text(code: int | None, sentence: str) -> str:
         case None:
             return _(sentence)
         case _:
-            return _("The server has closed the connection ({code}).").format(code=code)
+            return _("Closed by the server ({code}).").format(code=code)
