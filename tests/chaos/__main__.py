@@ -18,6 +18,7 @@ def main() -> int:
     parser.add_argument("--node-kills", type=int, default=20)
     parser.add_argument("--store-kills", type=int, default=20)
     parser.add_argument("--pauses", type=int, default=6, help="of nodes and of the store, in all")
+    parser.add_argument("--partitions", type=int, default=6, help="a node cut off from the store")
     parser.add_argument("--pause", type=float, default=0.6, help="seconds between two faults, about")
     parser.add_argument("--moves", type=int, default=0, help="go on until so many moves are answered")
     parser.add_argument("--groups", type=int, default=5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from cellrace_server.store.binary import find_binary
 from cellrace_server.store.embedded import DURABLE
+from tests.faults import FaultProxy
 from tests.story.cluster import free_port
 from tests.story.servers import COMMAND, Server, start
 from tests.waiting import eventually
@@ -20,14 +22,22 @@ from tests.waiting import eventually
 GENEROUS = ("--burst", "1000000", "--http-burst", "1000000", "--new-players-here", "1000000", "--pool", "0")
 PLANTED = (sys.executable, "-m", "tests.chaos.plants", "serve")
 """The same command with a bug planted into its process."""
+STRACE = shutil.which("strace")
+"""What makes a disk slow, where there is one."""
 
 
 class StoreProcess:
-    """A store that is killed and started again on its own data."""
+    """A store that is killed and started again on its own data.
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    `disk` is how many seconds its disk takes to write down what it was given. A kill leaves what the store has handed
+    to the system; what it has answered and not handed over yet, as it does when it does not wait for a slow disk, is
+    lost as it would be with any disk.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, str], disk: float = 0.0) -> None:
         self._folder = folder
         self._settings = {**DURABLE, **settings}
+        self._disk = disk
         self._process: Process | None = None
         self.paused = False
         self.back_at = time.monotonic()
@@ -43,15 +53,22 @@ class StoreProcess:
         self._folder.mkdir(exist_ok=True)
         settings = {"port": "0", "unixsocket": str(self.path), "dir": str(self._folder), "logfile": "store.log"}
         options = [part for name, value in {**self._settings, **settings}.items() for part in (f"--{name}", value)]
-        self._process = await asyncio.create_subprocess_exec(
-            str(find_binary()), *options, cwd=self._folder, stdout=DEVNULL, stderr=DEVNULL
-        )
+        command = [*self._slowly(), str(find_binary()), *options]
+        self._process = await asyncio.create_subprocess_exec(*command, cwd=self._folder, stdout=DEVNULL, stderr=DEVNULL)
         try:
             _: bool = await eventually(self._answers)
         except BaseException:
             await self.kill()
             raise
         self.back_at = time.monotonic()
+
+    def _slowly(self) -> list[str]:
+        if not self._disk:
+            return []
+        assert STRACE is not None, "a slow disk takes strace"
+        slow = f"inject=fdatasync,fsync:delay_enter={round(self._disk * 1_000_000)}"
+        # -D: the process started here is the store itself, and it is that which is killed.
+        return [STRACE, "-D", "-f", "-qq", "-o", os.devnull, "-e", "trace=fdatasync,fsync", "-e", slow]
 
     async def _answers(self) -> bool:
         try:
@@ -96,6 +113,8 @@ class NodeProcess:
         self._server: Server | None = None
         self.died_at = float("-inf")
         self.paused = False
+        self.dying = asyncio.Lock()
+        """Held from a kill to the start that follows."""
 
     @property
     def url(self) -> str:
@@ -132,20 +151,34 @@ class NodeProcess:
 
 
 class House:
-    """All processes of one run."""
+    """All processes of one run; where they are to be cut off, each node reaches the store over a line of its own."""
 
-    def __init__(self, folder: Path, nodes: int = 3, bug: str = "", store: Mapping[str, str] | None = None) -> None:
-        self.store = StoreProcess(folder / "store", store or {})
-        self.nodes = [NodeProcess(folder, n, f"unix://{self.store.path}", bug) for n in range(nodes)]
+    def __init__(
+        self,
+        folder: Path,
+        nodes: int = 3,
+        bug: str = "",
+        store: Mapping[str, str] | None = None,
+        disk: float = 0.0,
+        lines: bool = False,
+    ) -> None:
+        self.store = StoreProcess(folder / "store", store or {}, disk)
+        self.lines = [FaultProxy(folder / f"line{n}", self.store.path) for n in range(nodes if lines else 0)]
+        urls = [line.url for line in self.lines] or [f"unix://{self.store.path}"] * nodes
+        self.nodes = [NodeProcess(folder, number, url, bug) for number, url in enumerate(urls)]
 
     async def start(self) -> None:
         """Start all of them."""
         await self.store.start()
+        for line in self.lines:
+            await line.mend()
         await asyncio.gather(*(node.start() for node in self.nodes))
 
     async def end(self) -> None:
         """Kill what still runs."""
         await asyncio.gather(*(node.kill() for node in self.nodes))
+        for line in self.lines:
+            await line.close()
         await self.store.kill()
 
     def logged(self) -> str:

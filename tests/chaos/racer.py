@@ -16,6 +16,8 @@ from tests.story.players import JSON, MSGPACK, Player, open_socket
 
 PATIENCE = 2.0
 """Seconds without an answer after which a racer goes elsewhere; the old connection stays open, as a phone's does."""
+UNSURE = 10.0
+"""Seconds within which a node that has just started, or was cut off, is sure of the race clock."""
 LOST = (ConnectionClosed, OSError, TimeoutError, EOFError, InvalidHandshake, InvalidMessage)
 DONE = {"won", "conceded", "timed_out", "forfeited", "abandoned"}
 
@@ -34,13 +36,13 @@ class Line(Player):
         self.opened_at = time.monotonic()
         self.number = racer.history.connection()
         self._racer = racer
-        self._open: deque[int] = deque()
+        self.unanswered: deque[int] = deque()
         """Requests without an answer, in the order in which they were sent."""
 
     async def send(self, kind: str, /, **fields: object) -> int:
         """Send a request; its answer must come in its turn."""
         number = await super().send(kind, **fields)
-        self._open.append(number)
+        self.unanswered.append(number)
         return number
 
     async def read(self, patience: float = PATIENCE) -> Map:
@@ -51,7 +53,7 @@ class Line(Player):
             self._racer.history.problem(f"{self._racer.name}: {wrong}")
             raise Lost from wrong
         if "re" in message:
-            expected = self._open.popleft() if self._open else None
+            expected = self.unanswered.popleft() if self.unanswered else None
             if message["re"] != expected:
                 self._racer.history.problem(f"{self._racer.name}: request {expected} was to be answered, not {message}")
         elif "race" in message:
@@ -253,6 +255,11 @@ class Racer:
         """The place in the plan after coming back, by what the record says."""
         began, since = time.monotonic(), self._house.store.back_at
         whole = await self.surely("race.sync", race=race)
+        patience = began + UNSURE
+        while whole.get("state") == "countdown" and time.monotonic() < patience:
+            # A node that is not sure of the clock yet tells the deal a little later than the one that has died.
+            await self._listen(0.1)
+            whole = await self.surely("race.sync", race=race)
         if whole["type"] != "race" or "you" not in whole:
             self.history.problem(f"{self.name} came back to {race} and was told {whole}")
             self._over.add(race)

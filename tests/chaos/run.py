@@ -1,4 +1,4 @@
-"""One run: racers in groups, and a hand that kills and pauses what they play on."""
+"""One run: racers in groups, and a hand that kills, pauses and cuts off what they play on."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from tests.chaos.games import VARIANTS, Plan
 from tests.chaos.history import History, RaceSeen
 from tests.chaos.house import House, NodeProcess
 from tests.chaos.racer import Racer
+from tests.faults import FaultProxy
 from tests.waiting import eventually
 
+PARTITIONS = ("both ways", "replies", "requests", "connections")
+"""What of a node's line to the store does not pass."""
 CALM = 12.0
 """Seconds after the last fault within which every race that is over must be seen to be."""
 
@@ -33,6 +36,8 @@ class Plot:
     store_kills: int = 20
     pauses: int = 6
     """SIGSTOP and SIGCONT, of nodes and the store alternately."""
+    partitions: int = 0
+    """A node is cut off from the store: in both directions, in one, or with its connections."""
     pause: float = 0.6
     """Seconds between two faults, about."""
     groups: int = 5
@@ -43,6 +48,8 @@ class Plot:
     bug: str = ""
     store: Mapping[str, str] = field(default_factory=dict)
     """Settings of the store other than those that keep everything."""
+    disk: float = 0.0
+    """Seconds that the store's disk takes to write down what it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,8 @@ class Chaos:
     def __init__(self, folder: Path, plot: Plot) -> None:
         self._plot = plot
         self._chance = Random(plot.seed)
-        self._house = House(folder, bug=plot.bug, store=plot.store)
+        lines = plot.partitions > 0
+        self._house = House(folder, bug=plot.bug, store=plot.store, disk=plot.disk, lines=lines)
         self.history = History()
         self._over = False
 
@@ -146,6 +154,7 @@ class Chaos:
         plot, chance = self._plot, self._chance
         faults = ["node"] * plot.node_kills + ["store"] * plot.store_kills
         faults += ["pause", "pause store"] * (plot.pauses // 2)
+        faults += [f"cut off: {PARTITIONS[n % len(PARTITIONS)]}" for n in range(plot.partitions)]
         chance.shuffle(faults)
         await asyncio.sleep(1)
         coming: list[asyncio.Task[None]] = []
@@ -163,6 +172,9 @@ class Chaos:
                     await self._house.store.start()
                 case "pause":
                     coming.append(asyncio.create_task(self._pause(chance.choice(self._house.nodes))))
+                case _ if fault.startswith("cut off: "):
+                    line = chance.choice(self._house.lines)
+                    coming.append(asyncio.create_task(self._cut_off(line, fault.removeprefix("cut off: "))))
                 case _:
                     self._house.store.pause()
                     await asyncio.sleep(chance.uniform(0.1, 1.2))
@@ -171,11 +183,13 @@ class Chaos:
         await asyncio.gather(*coming)
 
     async def _kill_node(self, node: NodeProcess) -> None:
-        if not node.lives:
-            await asyncio.sleep(1)
-        await node.kill()
-        await asyncio.sleep(self._chance.uniform(0, 0.5))
-        await self._start_node(node)
+        # One after the other: two that start at one address are in each other's way for good.
+        async with node.dying:
+            if not node.lives:
+                await asyncio.sleep(1)
+            await node.kill()
+            await asyncio.sleep(self._chance.uniform(0, 0.5))
+            await self._start_node(node)
 
     async def _start_node(self, node: NodeProcess) -> None:
         while True:
@@ -190,6 +204,17 @@ class Chaos:
             node.pause()
             await asyncio.sleep(self._chance.uniform(0.5, 3.5))
             node.go_on()
+
+    async def _cut_off(self, line: FaultProxy, how: str) -> None:
+        match how:
+            case "connections":
+                await line.cut()
+            case _:
+                line.hold(requests=how != "replies", replies=how != "requests")
+        await asyncio.sleep(self._chance.uniform(0.5, 5))
+        if self._chance.random() < 0.5:
+            await line.cut()  # Else what is held comes late.
+        await line.mend()
 
     # --- figures
 
