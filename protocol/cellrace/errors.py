@@ -51,7 +51,7 @@ REASON_SENTENCES: dict[Reason, str] = {
     Reason.CELL_FULL: "That cell already holds a card.",
     Reason.FOUNDATION_ORDER: "The card before this one of its suit is not home yet.",
     Reason.EMPTY_COLUMN_RULE: "Only a king may go to an empty column in this game.",
-    Reason.WRONG_RANK: "The ranks do not follow: the target asks for another card or another number of cards.",
+    Reason.WRONG_RANK: "The ranks do not follow, or the card count is wrong.",
     Reason.NOT_A_RUN: "Those cards are not an ordered run.",
     Reason.WRONG_SUIT: "Columns build in one suit in this game.",
     Reason.WRONG_COLOR: "Columns build in alternating colours in this game.",

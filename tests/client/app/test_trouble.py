@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 import pytest_asyncio
+from textual import events
+from textual.widgets import Input
 
 from cellrace.messages import EntrantStatus
 from cellrace_client.connection import connect
@@ -163,6 +165,17 @@ async def test_no_name_and_no_message_reaches_the_terminal_as_more_than_text(hou
     await screen.press("l")
     await bob.create(alone(seats=3))
     await screen.shows("[bold red]x[/]")
+
+
+async def test_nothing_that_is_pasted_reaches_the_terminal_as_more_than_text(house: House) -> None:
+    """Whoever pastes does not see beforehand what a page has put into it."""
+    screen = await house.screen()
+    await screen.press("c")
+    asking = screen.app.screen.query_one(Input)
+    asking.post_message(events.Paste("\x1b]0;title\x07\x1b[31mABC\u202e\u200b"))
+    await screen.shows("]0;title[31mABC")
+    assert "\x1b" not in screen.text
+    assert asking.value == "]0;title[31mABC"
 
 
 def test_every_end_says_what_to_do() -> None:

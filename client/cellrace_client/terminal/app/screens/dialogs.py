@@ -96,6 +96,14 @@ class Menu(ModalScreen[str]):
         self.dismiss(event.option.id)
 
 
+class Entry(Input):
+    """A line to type in; what is pasted comes without anything that a terminal would obey."""
+
+    def insert_text_at_cursor(self, text: str) -> None:
+        """Inserts what can be seen of a text."""
+        super().insert_text_at_cursor("".join(char for char in text if char.isprintable()))
+
+
 class TextQuestion(ModalScreen[str]):
     """Asks for a line of text; Esc is no answer."""
 
@@ -113,11 +121,11 @@ class TextQuestion(ModalScreen[str]):
         """The question, and where the answer is typed."""
         with Vertical():
             yield Static(Content(printable(self._question)), markup=False)
-            yield Input(self._proposed, max_length=self._longest, select_on_focus=False, compact=True)
+            yield Entry(self._proposed, max_length=self._longest, select_on_focus=False, compact=True)
 
     def on_mount(self) -> None:
         """Fills the screen."""
-        self.query_one(Input).focus()
+        self.query_one(Entry).focus()
 
     def _on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
