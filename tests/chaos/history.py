@@ -68,7 +68,9 @@ class History:
         self.resumed: list[tuple[float, int]] = []
         """How long it took to be back at another node when only nodes had died, in seconds, and the log's length."""
         self.flowing: list[float] = []
-        """How long after the store answered again the first move was answered, in seconds."""
+        """For each who had a move to be answered when the store was back: how much later it was, in seconds."""
+        self.answered_at: list[float] = []
+        """When moves were answered, by the monotonic clock."""
         self.began = time.monotonic()
         self._connections = 0
 

@@ -75,7 +75,9 @@ class Racer:
         self._line: Line | None = None
         self._left: list[Line] = []
         self._over: set[str] = set()
-        self._moved_at = time.monotonic()
+        self.patience = PATIENCE
+        self._wants_since = float("inf")
+        """Since when there has been a move to be answered."""
 
     # --- connections
 
@@ -159,7 +161,7 @@ class Racer:
         line = self._line or await self.come()
         while True:
             try:
-                answer = await line.answer(await line.send(kind, **fields), PATIENCE)
+                answer = await line.answer(await line.send(kind, **fields), self.patience)
             except LOST as why:
                 await self.lose(why)
                 raise Lost from why
@@ -248,6 +250,7 @@ class Racer:
                 place = await self._play_from(race, plan, place, seat)
             except Lost:
                 place = await self._resume(race, plan, seat)
+        self._wants_since = float("inf")
         if plan.end != "won" and race not in self._over:
             await self.surely(f"race.{'concede' if plan.end == 'conceded' else 'forfeit'}", race=race)
 
@@ -288,7 +291,7 @@ class Racer:
             some = [plan.messages[self.chance.randrange(place)], *some]  # A repeat; answered as the first time.
             place -= 1
         sent: list[tuple[int, Asked]] = []
-        store_back = self._house.store.back_at
+        self._wants_since = min(self._wants_since, time.monotonic())
         try:
             for seq, moves in some:
                 asked = Asked(line.number, seq, moves)
@@ -296,11 +299,11 @@ class Racer:
                 sent.append((await line.send("move", race=race, seq=seq, moves=moves), asked))
             done, fine = 0, True
             for number, asked in sent:
-                answer = await line.answer(number, PATIENCE)
+                answer = await line.answer(number, self.patience)
                 if answer["type"] == "moved":
                     asked.answer = answer
                     done += fine
-                    self._note_flow(store_back)
+                    self._note_flow()
                     self.history.counts["moves answered"] += len(asked.moves)
                     continue
                 fine = False
@@ -310,11 +313,12 @@ class Racer:
             await self.lose(why)
             raise Lost from why
 
-    def _note_flow(self, store_back: float) -> None:
-        now = time.monotonic()
-        if self._house.store.back_at == store_back > self._moved_at:
-            self.history.flowing.append(now - store_back)
-        self._moved_at = now
+    def _note_flow(self) -> None:
+        now, back_at = time.monotonic(), self._house.store.back_at
+        if self._wants_since < back_at < now:
+            self.history.flowing.append(now - back_at)
+        self._wants_since = now
+        self.history.answered_at.append(now)
 
     async def _refused(self, race: str, asked: Asked, answer: Map, *, first: bool) -> None:
         code = answer["code"]

@@ -17,7 +17,7 @@ from tests.chaos.checker import check
 from tests.chaos.games import VARIANTS, Plan
 from tests.chaos.history import History, RaceSeen
 from tests.chaos.house import House, NodeProcess
-from tests.chaos.racer import Racer
+from tests.chaos.racer import PATIENCE, Racer
 from tests.faults import FaultProxy
 from tests.waiting import eventually
 
@@ -45,6 +45,10 @@ class Plot:
     """Racers in each group."""
     moves: int = 0
     """How many moves are to be answered at least, however long that takes."""
+    away: tuple[float, ...] = (0, 0, 0.05, 0.3)
+    """Seconds from the death of a store to its start, one of these."""
+    patience: float = PATIENCE
+    """Seconds that a racer waits for an answer before trying another node."""
     bug: str = ""
     store: Mapping[str, str] = field(default_factory=dict)
     """Settings of the store other than those that keep everything."""
@@ -120,6 +124,8 @@ class Chaos:
             Racer(self._house, self.history, Random(f"{self._plot.seed}:{number}:{n}"), f"Racer {number} {n}")
             for n in range(self._plot.players)
         ]
+        for racer in racers:
+            racer.patience = self._plot.patience
         try:
             await asyncio.gather(*(racer.come() for racer in racers))
             while not self._over:
@@ -168,7 +174,7 @@ class Chaos:
                     coming.append(asyncio.create_task(self._kill_node(chance.choice(living))))
                 case "store":
                     await self._house.store.kill()
-                    await asyncio.sleep(chance.choice([0, 0, 0.05, 0.3]))
+                    await asyncio.sleep(chance.choice(plot.away))
                     await self._house.store.start()
                 case "pause":
                     coming.append(asyncio.create_task(self._pause(chance.choice(self._house.nodes))))
