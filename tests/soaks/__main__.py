@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
+import logging
 import pkgutil
 import sys
 import tempfile
@@ -12,6 +13,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+
+import structlog
 
 from tests import soaks
 from tests.soaks.figures import Figure, table
@@ -71,6 +74,8 @@ def main() -> int:
     names = list(there) if asked.names == ["all"] else asked.names
     if unknown := [name for name in names if name not in there]:
         parser.error(f"no such soak: {', '.join(unknown)}; there are {', '.join(there)}")
+    # Nodes that a soak runs in its own process have nothing to say that is no mistake.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     figures: list[Figure] = []
     for name in names:
         figures += asyncio.run(measure(there[name], asked.size or there[name].module.SIZE))
