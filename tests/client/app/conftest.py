@@ -19,7 +19,7 @@ from cellrace_client.terminal.app.app import CellraceApp, Outcome
 from cellrace_client.terminal.app.board_layout import lay_out
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.screens.board import BoardScreen
-from cellrace_server.app import running
+from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
 from tests.client.app.screen_text import check_screen, screen_text
 from tests.waiting import eventually
@@ -140,6 +140,7 @@ class House:
     url: str
     port: int
     stack: AsyncExitStack
+    node: Node
     at: dict[str, int | None] = field(default_factory=dict)
     """For each player the race clock that is shown, where it is to stand still."""
 
@@ -235,7 +236,7 @@ async def open_house(store_url: str) -> AsyncIterator[House]:
         running(Config(port=0, redis=store_url, node="here", bounds=bounds)) as node,
         AsyncExitStack() as stack,
     ):
-        yield House(f"ws://127.0.0.1:{node.port}/ws", node.port, stack)
+        yield House(f"ws://127.0.0.1:{node.port}/ws", node.port, stack, node)
 
 
 @pytest_asyncio.fixture

@@ -14,6 +14,8 @@ SCREENS = Path(__file__).parents[2] / "golden" / "screens"
 _RECEIPTS = re.compile(r" *\d+[.,]\d{3} ([sс]) − \d+ (ms|мс)")
 _TIMES = re.compile(r" *\d+[.,]\d{3} ([sс])\b")
 _CODES = re.compile(r"((?:code|код) )[2-9A-Z]{8}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d|\b\d\d\.\d\d\.\d{4}")
+_HOUR = re.compile(r"\d\d:\d\d UTC")
 _PORT = re.compile(r"127\.0\.0\.1:\d+")
 
 
@@ -31,6 +33,7 @@ def screen_text(app: App[Any]) -> str:
         text = _TIMES.sub(lambda found: f"#.### {found[1]}".rjust(len(found[0])), text)
         text = _CODES.sub(lambda found: f"{found[1]}CODECODE", text)
         text = _PORT.sub(lambda found: "127.0.0.1:PORT".ljust(len(found[0])), text)
+        text = _HOUR.sub("hh:mm UTC", _DATE.sub("2026-01-31", text))
         lines.append(text.rstrip())
     return "\n".join(lines) + "\n"
 

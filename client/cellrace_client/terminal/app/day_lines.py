@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from cellrace.messages import Daily, EntrantStatus
@@ -28,8 +29,9 @@ def left_text(day: Daily, now: int) -> str:
     return _("published")
 
 
-def day_lines(day: Daily, streak: int) -> list[Content]:
+def day_lines(day: Daily, streak: int, now: int) -> list[Content]:
     """How one's own attempt stands, whether there is one to be had, and the days in a row with a win."""
+    day = replace(day, now=now)
     begun = n_("{count} player has begun", "{count} players have begun", day.entries).format(count=day.entries)
     lines = [Content(f"{game_title(day.variant)}: {begun}.")]
     if day.you is None or day.deal is not None:

@@ -138,7 +138,7 @@ class BoardsScreen(DeskScreen):
     @property
     def _room(self) -> int:
         """How many rows of the board a page has; two are for one's own."""
-        return max(3, min(MOST_ROWS, self._list.content_size.height - 2))
+        return max(2, min(MOST_ROWS, self._list.content_size.height - 2))
 
     def _load(self, *, around: bool = False) -> None:
         if self._board == "deal" and self._deal is None:

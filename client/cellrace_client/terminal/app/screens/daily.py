@@ -15,7 +15,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Daily, Leaderboard, LeaderboardGet
+from cellrace.messages import Daily, EntrantStatus, Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.clock import game_title, next_second
@@ -32,6 +32,8 @@ from cellrace_client.terminal.app.widgets.lines import Key
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the day; the server does not push it."""
+
+LOOK_SOON = 0.3
 
 
 class DailyScreen(DeskScreen):
@@ -63,6 +65,7 @@ class DailyScreen(DeskScreen):
         self._days: dict[str, Daily] = {}
         self._board: Leaderboard | None = None
         self._streaks: dict[str, int] = {}
+        self._looks = 10
         self._ticking: Timer | None = None
 
     def middle(self) -> Iterable[Widget]:
@@ -155,9 +158,18 @@ class DailyScreen(DeskScreen):
         )
         streak = await connection.leaderboard(LeaderboardGet(board="streak", variant=variant, limit=0))
         self._streaks[variant] = (streak.you.streak or 0) if streak.you is not None else 0
-        if (variant, asked) == (self._variant, self._date):
+        if (variant, asked) == (self._variant, self._date) and self.is_here:
             self._board = board
+            self._look_soon(board)
         self.look()
+
+    def _look_soon(self, board: Leaderboard) -> None:
+        """Looks again in a moment where one's own attempt has just ended: the board follows the end of a race."""
+        day = self._day
+        ended = day is not None and day.you is not None and day.you.status is not EntrantStatus.PLAYING
+        if ended and board.you is None and self._looks:
+            self._looks -= 1
+            self.set_timer(LOOK_SOON, self._load_again)
 
     # --- what is shown
 
@@ -165,14 +177,18 @@ class DailyScreen(DeskScreen):
         """The day as it is now."""
         games = self._games_list
         width = max(20, games.content_size.width - 2)
-        fill(games, [(name, Content(day_row(name, self._days.get(name), width))) for name in MAIN_VARIANTS])
-        if games.highlighted is None or MAIN_VARIANTS[games.highlighted] != self._variant:
+        with games.prevent(OptionList.OptionHighlighted):
+            # Only what a player marks is another choice.
+            fill(games, [(name, Content(day_row(name, self._days.get(name), width))) for name in MAIN_VARIANTS])
             games.highlighted = MAIN_VARIANTS.index(self._variant)
-        day = self._day
-        told = [] if day is None else day_lines(day, self._streaks.get(self._variant, 0))
-        self.query_one("#told", Static).update(Content("\n").join(told))
+        self._tell()
         self._show_board()
         self._tick()
+
+    def _tell(self) -> None:
+        day, streak = self._day, self._streaks.get(self._variant, 0)
+        told = [] if day is None else day_lines(day, streak, self.desk.now())
+        self.query_one("#told", Static).update(Content("\n").join(told))
 
     def _show_board(self) -> None:
         rows = self._board_list
@@ -197,6 +213,7 @@ class DailyScreen(DeskScreen):
         if day is not None and 0 <= self.desk.now() - day.closes_at < 1000:
             self._load_again()
         self.look_at_head()
+        self._tell()
         self._tick()
 
     # --- what is done
