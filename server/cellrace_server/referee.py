@@ -95,7 +95,8 @@ class Referee:
                 await self._take_off_lists(race, facts)
                 return stamped
             except Behind as behind:
-                self.room.apply_facts(behind.newer)
+                if not self.room.apply_facts(behind.newer):
+                    self.room.doubt()
             except Moved:
                 self.room.doubt()
             except StoreUnavailable:

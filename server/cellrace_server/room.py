@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cellrace.messages import CloseCode, Player
-from cellrace_server.core.facts import CountdownBegan, Joined, Left, Stamped, Tally
+from cellrace_server.core.facts import CountdownBegan, Done, Joined, Left, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence, absent_since
 from cellrace_server.core.race import Entrant, Race, evolve
 from cellrace_server.gallery import Gallery, GhostPlays
@@ -125,8 +125,7 @@ class Room:
 
     def is_online(self, player: str) -> bool:
         """Whether an entrant has a connection, as far as is known here."""
-        presence = self.presence.get(player)
-        return presence is not None and presence.gone_at is None
+        return (presence := self.presence.get(player)) is not None and presence.gone_at is None
 
     def has_strangers(self, nodes: Nodes) -> bool:
         """Whether somebody is connected at a node of which nothing is known here."""
@@ -173,7 +172,8 @@ class Room:
     def apply_facts(self, stamped: Sequence[Stamped], answer: Callable[[], None] | None = None) -> bool:
         """Take in facts that are on record, answer whoever asked for them, tell the members.
 
-        Facts that are known are passed over. False when some are missing in between: then nothing is told.
+        Facts that are known are passed over. False when some are missing in between, and then nothing is told; or when
+        somebody is done by moves that have not been heard of.
         """
         new = [fact for fact in stamped if fact.version > self.race.version]
         contiguous = not new or new[0].version == self.race.version + 1
@@ -188,7 +188,8 @@ class Room:
                 # Whoever has left hears that, and nothing after it.
                 if isinstance(fact.fact, Left):
                     self.entrants_here.pop(fact.fact.player, None)
-        return contiguous
+        done = [fact.fact for fact in new if isinstance(fact.fact, Done)]
+        return contiguous and all(self.tally(fact.player).seq >= fact.tally.seq for fact in done)
 
     def _apply_fact(self, stamped: Stamped) -> None:
         self.race = evolve(self.race, stamped)
@@ -202,8 +203,6 @@ class Room:
             case Joined():
                 for spectator in [s for s in self.spectators if s.player.id == stamped.fact.player.id]:
                     self.attach(spectator)
-            case _:
-                pass
 
     @property
     def wants_deal(self) -> bool:

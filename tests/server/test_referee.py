@@ -52,6 +52,16 @@ async def running(shell: Shell, start_in: int = -5_000) -> Referee:
 
 
 class TestAsking:
+    async def test_a_win_that_is_learnt_of_before_its_moves_is_not_told_without_them(self, here: Shell) -> None:
+        """Nobody has told of the moves; what was decided by then lets them be read (a seed of the simulation)."""
+        referee = await running(here)
+        async with here.attended(referee.room.race) as elsewhere:
+            await here.open(referee.room.race, ANN)
+            await here.move(elsewhere, ANN, 0, *WIN)
+        tally = referee.room.tally(BEN.id)
+        referee.tell(await referee.ask(lambda: Concede(BEN.id, tally)))
+        assert referee.room.tally(ANN.id).seq == len(WIN)
+
     async def test_facts_are_on_record_and_told_when_the_caller_says_so(self, here: Shell) -> None:
         referee = await opened(here, ANN)
         facts = await referee.ask(lambda: Join(BEN))
