@@ -10,6 +10,7 @@ from textual import events
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, NoColor
+from textual.screen import Screen
 from textual.widgets import Input
 
 from cellrace.errors import CellraceError
@@ -166,7 +167,7 @@ class CellraceApp(App[Outcome]):
         else:
             self.push_screen(screen)
 
-    def enter(self, screen: DeskScreen) -> None:
+    def enter(self, screen: Screen[None]) -> None:
         """Goes to a screen from which there is a way back to the one that is shown."""
         while not isinstance(self.screen, DeskScreen) and len(self.screen_stack) > _GROUND:
             self.pop_screen()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+
 from msgspec.structs import replace
 from textual.content import Content
 
@@ -9,6 +11,16 @@ from cellrace.messages import Daily, EntrantStatus
 from cellrace_client.language import _, n_
 from cellrace_client.terminal.app.clock import clock_text, game_title
 from cellrace_client.terminal.competing import attempt_line, when_lines
+
+
+def day_of(now: int) -> str:
+    """The UTC day of an instant."""
+    return datetime.fromtimestamp(now / 1000, UTC).date().isoformat()
+
+
+def day_at(day: Daily, by: int) -> str:
+    """The day so many days after another one."""
+    return (date.fromisoformat(day.date) + timedelta(days=by)).isoformat()
 
 
 def does(day: Daily | None) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from textual.screen import Screen
 
 from cellrace.errors import CellraceError, IllegalMove, Refused
 from cellrace_client.connection import Connection
@@ -16,9 +18,6 @@ from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.rivals import Rivals
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.thinker import Thinker
-
-if TYPE_CHECKING:
-    from cellrace_client.terminal.app.screens.base import DeskScreen
 
 
 @dataclass
@@ -65,7 +64,7 @@ class Guide(Protocol):
     def leave_race(self, race: str) -> None:
         """Leaves a race for good, and goes to the lobby."""
 
-    def enter(self, screen: DeskScreen) -> None:
+    def enter(self, screen: Screen[None]) -> None:
         """Goes to a screen from which there is a way back."""
 
     def back(self) -> None:
@@ -76,10 +75,6 @@ class Guide(Protocol):
 
     def leave(self) -> None:
         """Ends the program, after asking where a game goes on."""
-
-
-FirstScreen = Callable[["Desk"], "DeskScreen"]
-"""Makes the screen that somebody has asked for, and that is shown over the lobby."""
 
 
 class Desk:
@@ -138,6 +133,10 @@ class Desk:
         """Ends what was started here."""
         await self.rivals.close()
         await self.thinker.close()
+
+
+FirstScreen = Callable[[Desk], Screen[None]]
+"""Makes the screen that somebody has asked for, and that is shown over the lobby."""
 
 
 def sentence_of(refused: CellraceError) -> str:

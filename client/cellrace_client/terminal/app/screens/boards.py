@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import OptionList
 
+from cellrace.deals import LAST_DEAL
 from cellrace.messages import Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS, VARIANTS
 from cellrace_client.language import _
@@ -238,8 +239,8 @@ class BoardsScreen(DeskScreen):
     def _deal_typed(self, text: str | None) -> None:
         if text is None:
             return
-        if not (text.isascii() and text.isdigit() and int(text)):
-            self.say(_("A deal is a number from 1 to 8589934591."), refusal=True)
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= LAST_DEAL):
+            self.say(_("A deal is a number from 1 to {last}.").format(last=LAST_DEAL), refusal=True)
             return
         self._deal = int(text)
         self._anew()

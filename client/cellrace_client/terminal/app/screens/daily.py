@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from datetime import date, timedelta
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -19,7 +18,7 @@ from cellrace.messages import Daily, EntrantStatus, Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.clock import game_title, next_second
-from cellrace_client.terminal.app.day_lines import day_lines, does, left_text
+from cellrace_client.terminal.app.day_lines import day_at, day_lines, day_of, does, left_text
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import day_row, players_text
@@ -246,17 +245,16 @@ class DailyScreen(DeskScreen):
         day = self._day
         if day is None:
             return
-        wanted = date.fromisoformat(day.date) + timedelta(days=by)
-        today = self.desk.now() // 86_400_000
-        if (wanted - date(1970, 1, 1)).days > today:
+        wanted, today = day_at(day, by), day_of(self.desk.now())
+        if wanted > today:
             self.say(_("Tomorrow's deal is a secret until tomorrow."))
-            return
-        self.ask(self._ask_for_other_day(wanted, today=(wanted - date(1970, 1, 1)).days == today))
+        else:
+            self.ask(self._ask_for_other_day(wanted, today=wanted == today))
 
-    async def _ask_for_other_day(self, wanted: date, *, today: bool) -> None:
+    async def _ask_for_other_day(self, wanted: str, *, today: bool) -> None:
         # A day that there was not is refused, and what is shown stays.
-        day = await self.desk.connection.daily(self._variant, wanted.isoformat())
-        self._date = None if today else wanted.isoformat()
+        day = await self.desk.connection.daily(self._variant, wanted)
+        self._date = None if today else wanted
         self._days, self._board = {self._variant: day}, None
         self.say("")
         await self._ask_for_day()

@@ -158,7 +158,7 @@ class QueueScreen(DeskScreen):
     def _show(self) -> None:
         what, waited = self.query_one("#what", Static), self.query_one("#waited", Digits)
         variant, bots = self.desk.variant, self.desk.queue_bots
-        lines = [Content(_("‹ {game} ›").format(game=game_title(variant))).stylize("bold")]
+        lines = [Content(f"‹ {game_title(variant)} ›").stylize("bold")]
         lines.append(Content(_("a ranked race of two, by the usual settings")))
         what.update(Content("\n").join(lines))
         if self._joined is None:

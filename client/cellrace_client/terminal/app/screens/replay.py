@@ -18,7 +18,7 @@ from cellrace.errors import CellraceError, InvalidText
 from cellrace.replay import Written
 from cellrace.verifying import Check, read_keys, verify
 from cellrace_client.connection.fetching import fetch
-from cellrace_client.language import _, spoken
+from cellrace_client.language import _, p_, spoken
 from cellrace_client.terminal.app.board_painter import NO_MARKS
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.film import Film
@@ -81,13 +81,13 @@ class ReplayScreen(DeskScreen):
     def head(self) -> tuple[str, str]:
         """Who played what, and how fast it is shown."""
         speed = f"×{decimal_text(self._film.speed) if self._film.speed % 1 else int(self._film.speed)}"
-        state = _("running") if self._film.running else _("paused")
+        state = p_("replay", "running") if self._film.running else p_("replay", "paused")
         return heading(self._written.replay), f"{state} {speed}"
 
     def keys(self) -> list[Key]:
         """What can be done now."""
         return [
-            Key(_("Space"), "run", _("pause") if self._film.running else _("run")),
+            Key(_("Space"), "run", p_("key", "pause") if self._film.running else p_("key", "run")),
             Key("← →", "step(1)", _("step")),
             Key("+ -", "faster(1)", _("speed")),
             Key("g", "race", _("race it")),
@@ -215,7 +215,7 @@ class ReplayScreen(DeskScreen):
     def action_save(self) -> None:
         """Asks for the file to write it to."""
         replay = self._written.replay
-        proposed = f"{replay.race}-{replay.player}.json"
+        proposed = Path(f"{replay.race}-{replay.player}").with_suffix(".json").name
         self.app.push_screen(TextQuestion(_("Save the replay as:"), _LONGEST_PATH, proposed), self._save_as)
 
     def _save_as(self, text: str | None) -> None:

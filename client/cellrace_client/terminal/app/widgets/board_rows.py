@@ -20,7 +20,7 @@ class BoardRows(OptionList):
     def put(self, found: Leaderboard | None, me: str) -> None:
         """Shows what was found."""
         rows = () if found is None else found.rows
-        self._rows = {f"row{i}": row for i, row in enumerate(rows)}
+        self._rows = {str(i): row for i, row in enumerate(rows)}
         own = None if found is None or found.you in rows else found.you
         if own is not None:
             self._rows["own"] = own
