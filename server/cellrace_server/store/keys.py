@@ -42,9 +42,9 @@ def packed(race_id: str) -> str:
     return race(race_id) + ":packed"
 
 
-def replays(race_id: str) -> str:
-    """Hash: the packed logs of a race that has ended."""
-    return race(race_id) + ":replays"
+def logs(race_id: str) -> str:
+    """String: the packed logs of a race that has ended."""
+    return race(race_id) + ":logs"
 
 
 def tallies(race_id: str) -> str:

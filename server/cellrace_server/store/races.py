@@ -16,7 +16,7 @@ from cellrace_server.core.standins import StandIns
 from cellrace_server.store import keys
 from cellrace_server.store.erasing import erased
 from cellrace_server.store.library import Answer, Link
-from cellrace_server.store.packing import PackedRace, pack_log, pack_race, unpack_race
+from cellrace_server.store.packing import LogPacker, PackedRace, pack_race, rename_logs, unpack_race
 from cellrace_server.store.records import (
     Entry,
     encoded_fact,
@@ -25,6 +25,7 @@ from cellrace_server.store.records import (
     parse_presence,
     read_history,
     read_log,
+    read_logs,
     stamped_records,
 )
 from cellrace_server.store.refusals import Behind, LostTrack, Moved, Superseded
@@ -111,13 +112,13 @@ class RaceStore:
         answer: Answer = await self._link.call("race_load", [keys.race(race_id)], self.node if host else "")
         if not answer:
             return None
-        _, _, presence, logs, packed = answer
+        _, _, presence, logs, _ = answer
         race, facts = read_history(answer)
         return Record(
             race,
             facts,
             {player.decode(): parse_presence(value) for player, value in pairs(presence)},
-            {player.decode(): read_log(value, race.start_at if packed else None) for player, value in pairs(logs)},
+            read_logs(logs, race.start_at or 0),
         )
 
     async def head(self, race_id: str) -> Head | None:
@@ -138,9 +139,9 @@ class RaceStore:
     async def finished_log(self, race: Race, player: str) -> tuple[Entry, ...]:
         """The log of a game in a race that has ended."""
         for _ in range(2):  # Between the two looks it may be packed.
-            packed: bytes | None = await self._link.command("HGET", keys.replays(race.id), player)
+            packed: bytes | None = await self._link.command("GET", keys.logs(race.id))
             if packed is not None:
-                return read_log(packed, race.start_at)
+                return read_logs(packed, race.start_at or 0).get(player, ())
             entries: list[bytes] = await self._link.command("LRANGE", keys.log(race.id, player), 0, -1)
             if entries:
                 return read_log(entries)
@@ -254,14 +255,13 @@ class RaceStore:
             secret = await self.secret(race_id) if race.standings is not None else None
             known = (secret.deal, secret.salt) if secret else (None, None)
             packed = pack_race(PackedRace(creation, tuple(records), *known))
-            replays: list[bytes] = []
+            packer = LogPacker(race.start_at or 0)
             for player, entries in pairs(logs):
                 if entries:
-                    stamped = ((entry.at, entry.move) for entry in read_log(entries))
-                    replays += (player, pack_log(race.start_at or 0, stamped))
+                    packer.add(player.decode(), ((entry.at, entry.move) for entry in read_log(entries)))
                     await asyncio.sleep(0)  # Logs may be long, and many.
             done: Answer = await self._link.call(
-                "race_compact", [keys.race(race_id)], self._kept, race.version, race.last_id, packed, *replays
+                "race_compact", [keys.race(race_id)], self._kept, race.version, race.last_id, packed, packer.blob()
             )
             if done or not race.ended:
                 return
@@ -272,8 +272,9 @@ class RaceStore:
         if blob is None:
             return False
         packed = pack_race(erased(unpack_race(blob), stand_ins))
+        logs = rename_logs(await self._link.command("GET", keys.logs(race_id)), stand_ins)
         names = [name for pair in stand_ins.items() for name in pair]
-        return bool(await self._link.call("race_stand_in", [keys.race(race_id)], packed, *names))
+        return bool(await self._link.call("race_stand_in", [keys.race(race_id)], packed, logs, *names))
 
 
 def _phase(race: Race) -> str:

@@ -11,7 +11,7 @@ from cellrace_server.core.facts import Fact, Stamped
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.store.library import Answer
-from cellrace_server.store.packing import unpack_log, unpack_race
+from cellrace_server.store.packing import unpack_logs, unpack_race
 
 _ENCODER = msgspec.msgpack.Encoder()
 _FACTS: msgspec.msgpack.Decoder[Fact] = msgspec.msgpack.Decoder(Fact)
@@ -67,11 +67,18 @@ def read_history(answer: Answer) -> tuple[Race, tuple[Stamped, ...]]:
     return race, facts
 
 
-def read_log(value: bytes | list[bytes], start_at: int | None = None) -> tuple[Entry, ...]:
-    """The entries of a log; packed, since a start, those of a finished game."""
-    if isinstance(value, bytes):
-        return tuple(Entry(at, move) for at, move in unpack_log(start_at or 0, value))
-    return tuple(Entry(int(at), move.decode()) for at, _, move in (entry.partition(b":") for entry in value))
+def read_log(entries: Answer) -> tuple[Entry, ...]:
+    """The entries of a log that is not packed."""
+    return tuple(Entry(int(at), move.decode()) for at, _, move in (entry.partition(b":") for entry in entries))
+
+
+def read_logs(found: bytes | Answer, start_at: int) -> dict[str, tuple[Entry, ...]]:
+    """The logs in an answer of `race_load`, by player: packed ones, or a list of entries for each player."""
+    if isinstance(found, bytes):
+        logs = unpack_logs(start_at, found) if found else {}
+        return {player: tuple(Entry(at, move) for at, move in log) for player, log in logs.items()}
+    entries = zip(found[::2], found[1::2], strict=True)
+    return {player.decode(): read_log(log) for player, log in entries}
 
 
 def parse_presence(value: bytes) -> Presence:

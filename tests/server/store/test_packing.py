@@ -21,7 +21,7 @@ from cellrace_server.core.race import Race, evolve, standings
 from cellrace_server.store import keys
 from cellrace_server.store.commits import Commit, Committed, Committer
 from cellrace_server.store.library import Link
-from cellrace_server.store.packing import PackedRace, pack_log, pack_race, unpack_log, unpack_race
+from cellrace_server.store.packing import LogPacker, PackedRace, pack_race, rename_logs, unpack_logs, unpack_race
 from cellrace_server.store.races import Behind, LostTrack, RaceStore, Secret
 
 RACE = "r7q2mzk4v9ab"
@@ -36,14 +36,26 @@ SPELLINGS = (*MOVES, "u")
 
 @given(
     st.integers(0, 2**45),
-    st.lists(st.tuples(st.integers(0, 10**8), st.sampled_from(SPELLINGS)), max_size=300),
+    st.dictionaries(
+        st.text(max_size=12),
+        st.lists(st.tuples(st.integers(0, 10**8), st.sampled_from(SPELLINGS)), max_size=150),
+        max_size=3,
+    ),
 )
-def test_a_log_is_unpacked_as_it_was(start: int, steps: list[tuple[int, str]]) -> None:
-    at, entries = start, []
-    for wait, move in steps:
-        at += wait
-        entries.append((at, move))
-    assert list(unpack_log(start, pack_log(start, entries))) == entries
+def test_logs_are_unpacked_as_they_were(start: int, steps: dict[str, list[tuple[int, str]]]) -> None:
+    packer = LogPacker(start)
+    logs: dict[str, list[tuple[int, str]]] = {}
+    for player, log in steps.items():
+        at, entries = start, []
+        for wait, move in log:
+            at += wait
+            entries.append((at, move))
+        logs[player] = entries
+        packer.add(player, entries)
+    blob = packer.blob()
+    assert unpack_logs(start, blob) == logs
+    renamed = unpack_logs(start, rename_logs(blob, {player: f"{player} anew" for player in logs}))
+    assert renamed == {f"{player} anew": log for player, log in logs.items()}
 
 
 @given(st.binary(), st.lists(st.binary()), st.one_of(st.none(), st.integers(1, 2**33)), st.one_of(st.none(), st.text()))
@@ -138,7 +150,8 @@ async def test_a_packed_race_loads_as_it_was(scribe: Scribe) -> None:
     before = await scribe.store.load(RACE)
     await scribe.store.compact(RACE)
     assert before is not None
-    assert await scribe.store.load(RACE, host=True) == before
+    # But for who was connected at the end, which says nothing about later.
+    assert await scribe.store.load(RACE, host=True) == replace(before, presence={})
     assert await scribe.store.secret(RACE) == SECRET
     for player in (ANN, ROOK):
         assert await scribe.store.finished_log(before.race, player.id) == before.logs[player.id]
@@ -162,7 +175,7 @@ async def test_lists_show_a_packed_race_as_before(scribe: Scribe) -> None:
     assert before is not None
     assert after is not None
     assert after.packed
-    assert replace(after, packed=False) == before
+    assert replace(after, packed=False) == replace(before, presence={})
     assert after.tallies[ANN.id] == Tally(100, 37, 92, 8), "what the facts say of games that are done"
 
 

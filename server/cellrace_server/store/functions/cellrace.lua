@@ -8,11 +8,11 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:facts         list    one "command-id:at:fact" a version, from version 1 on, or from the first not packed
   race:{ID}:commands      hash    command id -> the version of its first fact
   race:{ID}:entrants      hash    player -> playing, or how the game ended
-  race:{ID}:presence      hash    player -> "sid|node|gone_at"; gone_at is empty while connected
+  race:{ID}:presence      hash    player -> "sid|node|gone_at"; gone_at is empty while connected; of a packed race, who has come since
   race:{ID}:tallies       hash    player -> "seq:home:moves:undos", for lists: what a game has come to without playing it again
   race:{ID}:log:PLAYER    list    one "at:move" an entry
   race:{ID}:packed        string  creation, facts and secret of a race that has ended; these and the logs are then deleted
-  race:{ID}:replays       hash    player -> the packed log of a finished game
+  race:{ID}:logs          string  the packed logs of its games
   race:{ID}:secret        hash    deal, salt
   race:{ID}:hosts         set     the nodes that host somebody of the race
   race:{ID}:deleted       hash    player who was deleted before the race had ended -> who stands in for the player
@@ -34,7 +34,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_head      race                                                                 see below
   race_unhost    race           node…                                                 how many were removed
   race_compact   race           see below                                             1 when done, else 0
-  race_stand_in  race           packed, (player, who stands in)…                      1, or 0 when it is not packed
+  race_stand_in  race           packed, packed logs, (player, who stands in)…         1, or 0 when it is not packed
   due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
@@ -174,7 +174,9 @@ end
 -- The checks stand in the order of NODES, 3: connection, repeat, status, phase and limit, seq.
 local function commit_one(base, origin, now, entry)
   local player, moves = entry.player, entry.moves
-  if sid_of(redis.call('HGET', base .. ':presence', player)) ~= entry.sid then return {'fenced'} end
+  local presence = redis.call('HGET', base .. ':presence', player)
+  if not presence and redis.call('EXISTS', base .. ':packed') == 1 then return {'done'} end
+  if sid_of(presence) ~= entry.sid then return {'fenced'} end
   local known = known_entries(base, player, entry.seq, moves)
   if known then
     local at = string.match(known[#known], '^%d+')
@@ -250,7 +252,7 @@ local function race_gone(keys, args)
 end
 
 -- answer: {} when there is no such race, else {creation, {record…}, {player, presence…}, {player, {entry…}…}, ""}, or
---   {"", {record that is not packed…}, {player, presence…}, {player, packed log…}, packed race}
+--   {"", {record that is not packed…}, {player, presence…}, packed logs, packed race}
 local function race_load(keys, args)
   local base = keys[1]
   local creation = redis.call('HGET', base, 'creation')
@@ -261,7 +263,7 @@ local function race_load(keys, args)
   end
   local records, presence = records_after(base, 0), redis.call('HGETALL', base .. ':presence')
   local packed = redis.call('GET', base .. ':packed')
-  if packed then return {creation, records, presence, redis.call('HGETALL', base .. ':replays'), packed} end
+  if packed then return {creation, records, presence, redis.call('GET', base .. ':logs') or '', packed} end
   local logs = {}
   for _, player in ipairs(redis.call('HKEYS', base .. ':entrants')) do
     logs[#logs + 1] = player
@@ -283,7 +285,7 @@ local function race_unhost(keys, args)
   return redis.call('SREM', keys[1] .. ':hosts', unpack(args))
 end
 
--- args: ms to live, version and last command id of what was packed, the packed race, then player, packed log…
+-- args: ms to live, version and last command id of what was packed, the packed race, the packed logs
 -- answer: 1 when it is packed, now or from before; 0 when it has not ended, or not with this version
 local function race_compact(keys, args)
   local base = keys[1]
@@ -292,15 +294,18 @@ local function race_compact(keys, args)
   if head[1] ~= 'over' and head[1] ~= 'cancelled' then return 0 end
   if head[2] ~= args[2] or head[3] ~= args[3] then return 0 end
   for _, player in ipairs(redis.call('HKEYS', base .. ':entrants')) do redis.call('DEL', base .. ':log:' .. player) end
-  for _, suffix in ipairs({':facts', ':commands', ':entrants', ':tallies', ':secret'}) do redis.call('DEL', base .. suffix) end
+  -- Presence too: who comes and goes after the end is not noted, so that it would say of everybody for ever what held then.
+  for _, suffix in ipairs({':facts', ':commands', ':entrants', ':tallies', ':secret', ':presence'}) do
+    redis.call('DEL', base .. suffix)
+  end
   redis.call('SET', base .. ':packed', args[4])
-  if #args > 4 then redis.call('HSET', base .. ':replays', unpack(args, 5)) end
+  redis.call('SET', base .. ':logs', args[5])
   -- Made anew: a hash that once held something long takes twice the space for ever.
   redis.call('DEL', base)
   redis.call('HSET', base, 'creation', '', 'phase', head[1], 'version', head[2], 'last', head[3])
   redis.call('HSET', base, 'packed', args[2] .. ':' .. args[3], 'start_at', head[5] or '', 'limit_at', head[6] or '')
   redis.call('PEXPIRE', base, args[1])
-  expire_with(base, ':packed', ':replays', ':presence', ':hosts')
+  expire_with(base, ':packed', ':logs', ':hosts')
   return 1
 end
 
@@ -309,13 +314,12 @@ local function race_stand_in(keys, args)
   local base = keys[1]
   if redis.call('EXISTS', base .. ':packed') == 0 then return 0 end
   redis.call('SET', base .. ':packed', args[1], 'KEEPTTL')
-  for i = 2, #args, 2 do
-    for _, suffix in ipairs({':replays', ':presence'}) do
-      local known = redis.call('HGET', base .. suffix, args[i])
-      if known then
-        redis.call('HSET', base .. suffix, args[i + 1], known)
-        redis.call('HDEL', base .. suffix, args[i])
-      end
+  redis.call('SET', base .. ':logs', args[2], 'KEEPTTL')
+  for i = 3, #args, 2 do
+    local known = redis.call('HGET', base .. ':presence', args[i])
+    if known then
+      redis.call('HSET', base .. ':presence', args[i + 1], known)
+      redis.call('HDEL', base .. ':presence', args[i])
     end
   end
   return 1
