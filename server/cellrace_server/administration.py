@@ -11,16 +11,16 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CancelReason
 from cellrace.variants import VARIANTS
 from cellrace_server.core.commands import Leave, decide
-from cellrace_server.core.effects import DayWon, Effects, Finished, RowInfo, Score, best_board, effects_of
+from cellrace_server.core.effects import effects_of
 from cellrace_server.core.facts import Cancelled, Done, Tally
 from cellrace_server.core.names import parse_name
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.core.standins import stand_in_id
-from cellrace_server.ledgers import make_nameless, take_out
-from cellrace_server.results import record_end, set_streak
+from cellrace_server.ledgers import make_nameless
+from cellrace_server.results import record_end
+from cellrace_server.revoking import take_back
 from cellrace_server.store import Store
 from cellrace_server.store.acts import Act
-from cellrace_server.store.boards import Rule
 from cellrace_server.store.players import Identity, new_id
 from cellrace_server.store.races import Behind, Guard, Moved
 
@@ -58,13 +58,12 @@ class Administration:
         race, was_running = await self._cancel(race_id)
         await record_end(self._store, race)
         await self._store.due.forget(race_id)
-        await take_out(self._store, race.settings.variant, race_id)
         if was_running:
             return f"Race {race_id} has been cancelled; it counts for nothing."
         secret = await self._store.races.secret(race_id)
         if race.standings is None or secret is None:
             return f"Race {race_id} was cancelled before; it counts for nothing."
-        await self._take_back(race, effects_of(race, secret.deal))
+        await take_back(self._store, race, effects_of(race, secret.deal))
         return f"Race {race_id} counts for nothing any more: off every board, record and rating."
 
     async def _cancel(self, race_id: str) -> tuple[Race, bool]:
@@ -84,38 +83,6 @@ class Administration:
             except Behind:
                 continue
             return race, True
-
-    async def _take_back(self, race: Race, effects: Effects) -> None:
-        for finished in effects.finished:
-            await self._store.profiles.unfinish(finished)
-        for won in effects.days:
-            await self._take_back_day(won)
-        for score in effects.scores:
-            row = (await self._store.census.rows(score.board)).get(score.player.id)
-            if row is None or row.info.race != race.id:
-                continue
-            await self._store.boards.remove(score.board, score.player.id)
-            for finished in await self._store.profiles.finished(score.player.id, race.settings.variant):
-                await self._submit_again(score, finished)
-
-    async def _take_back_day(self, won: DayWon) -> None:
-        days = await self._store.profiles.days(won.player.id, won.variant)
-        if days.get(won.day) == won.at:
-            left = await self._store.profiles.unwin_day(won.player.id, won.variant, won.day)
-            await set_streak(self._store, won.variant, won.player, left, Rule.ANY)
-
-    async def _submit_again(self, gone: Score, finished: Finished) -> None:
-        """What another game of the player is worth on the board that a row has gone from."""
-        head = await self._store.races.head(finished.race)
-        secret = None if head is None else await self._store.races.secret(finished.race)
-        if head is not None and secret is not None:
-            for score in effects_of(head.race, secret.deal).scores:
-                if (score.board, score.player.id) == (gone.board, gone.player.id):
-                    await self._store.boards.submit(score)
-        elif finished.time is not None and gone.board == best_board(finished.variant):
-            # It is not kept any more; the player's record still has its time.
-            info = RowInfo(race=finished.race, time=finished.time)
-            await self._store.boards.submit(Score(gone.board, gone.player, finished.time, finished.at, info))
 
     async def ban(self, named: str) -> str:
         """Let a player in no more; a connection that plays is closed with 4104. Raises Refused with `not_found`."""

@@ -28,7 +28,7 @@ from cellrace_server.core.effects import (
 from cellrace_server.core.race import Race
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.ledgers import check_ratings
-from cellrace_server.results import set_streak
+from cellrace_server.revoking import set_streak
 from cellrace_server.store import Store
 from cellrace_server.store.boards import Rule
 from cellrace_server.store.census import FullRow

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
-from cellrace.messages import Player, RatingChange, Standing
-from cellrace_server.core.effects import Effects, effects_of, streak_board, streak_ends_at, streak_score
+from cellrace.messages import RatingChange, Standing
+from cellrace_server.core.effects import Effects, effects_of
 from cellrace_server.core.facts import Fact, Over
 from cellrace_server.core.race import Race
 from cellrace_server.core.ratings import applied_to, is_rated, places_of
+from cellrace_server.core.standins import is_stand_in
+from cellrace_server.ledgers import make_nameless, take_out
+from cellrace_server.revoking import set_streak, take_away, take_back
 from cellrace_server.store import Store
-from cellrace_server.store.boards import Rule
+from cellrace_server.store.acts import Verdicts
 from cellrace_server.store.errors import StoreUnavailable
 
 ATTEMPTS = 20
@@ -56,20 +58,46 @@ async def record_end(store: Store, race: Race) -> None:
 
     Everything is taken from the race's facts, so that any node can do it, and do it again. Raises StoreUnavailable.
     """
-    verdicts = await store.acts.verdicts(race.id)
-    players = [entrant.player.id for entrant in race.entrants if entrant.player.id not in verdicts.stand_ins]
+    verdicts = await _verdicts(store, race)
+    players = frozenset(entrant.player.id for entrant in race.entrants) - verdicts.stand_ins.keys()
     await store.lists.end(race)
-    await store.players.race_ended(players, race.id, race.created_at)
+    await store.players.race_ended(sorted(players), race.id, race.created_at)
     secret = await store.races.secret(race.id) if race.standings is not None else None
-    if secret is not None and not verdicts.void:
-        await record_effects(store, effects_of(race, secret.deal), frozenset(players))
+    effects = Effects() if secret is None else effects_of(race, secret.deal)
+    if not verdicts.void:
+        await record_effects(store, effects, players)
     await store.races.compact(race.id)
+    await _obey(store, race, effects, verdicts)
+
+
+async def _verdicts(store: Store, race: Race) -> Verdicts:
+    """What operators have decided about a race; of who is taken out of it already, only the record tells."""
+    head, noted = await store.races.head(race.id), await store.acts.verdicts(race.id)
+    now = race.entrants if head is None else head.race.entrants
+    taken_out = {e.player.id: n.player.id for e, n in zip(race.entrants, now, strict=False) if is_stand_in(n.player.id)}
+    return Verdicts(noted.void, {**taken_out, **noted.stand_ins})
+
+
+async def _obey(store: Store, race: Race, effects: Effects, known: Verdicts) -> None:
+    """Do what operators have decided, of which only `known` was known when the effects were written.
+
+    They decide first and clean up then: what was written after their cleaning up was written after their decision, and
+    is found here.
+    """
+    verdicts, variant = await _verdicts(store, race), race.settings.variant
+    if late := verdicts.stand_ins.keys() - known.stand_ins.keys():
+        await take_away(store, race, effects, late)
     if verdicts.stand_ins:
+        await make_nameless(store, variant, verdicts.stand_ins)
         await store.races.stand_in(race.id, verdicts.stand_ins)
         await store.acts.forgotten(race.id)
+    if verdicts.void:
+        await take_out(store, variant, race.id)
+        if not known.void:
+            await take_back(store, race, effects)
 
 
-async def record_effects(store: Store, effects: Effects, players: frozenset[str]) -> None:
+async def record_effects(store: Store, effects: Effects, players: Collection[str]) -> None:
     """Write the effects of a race that concern these players. Raises StoreUnavailable."""
     for finished in effects.finished:
         if finished.player in players:
@@ -80,14 +108,3 @@ async def record_effects(store: Store, effects: Effects, players: frozenset[str]
     for won in effects.days:
         if won.player.id in players:
             await set_streak(store, won.variant, won.player, await store.profiles.win_day(won))
-
-
-async def set_streak(
-    store: Store, variant: str, player: Player, days: Mapping[date, int], rule: Rule = Rule.NEWER
-) -> None:
-    """Put a player's streak on its board, or take it off where there is none. Raises StoreUnavailable."""
-    if not days:
-        await store.boards.remove(streak_board(variant), player.id)
-        return
-    score = streak_score(variant, player, days)
-    await store.boards.submit(score, rule, until=streak_ends_at(max(days)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -12,13 +14,15 @@ from cellrace_server.administration import Administration
 from cellrace_server.core.daily import day_of, opens_at
 from cellrace_server.core.effects import best_board, daily_board, deal_board, rating_board, streak_board
 from cellrace_server.core.facts import Done, Tally
-from cellrace_server.core.ratings import Skill
+from cellrace_server.core.race import Race
+from cellrace_server.core.ratings import Skill, applied_to
 from cellrace_server.core.standins import NAMELESS, is_stand_in
 from cellrace_server.inspecting import inspect_player, inspect_race
 from cellrace_server.matching import Matching
 from cellrace_server.recomputing import Recomputation
 from cellrace_server.results import record_end
 from cellrace_server.store import keys
+from cellrace_server.store.acts import Verdicts
 from cellrace_server.store.hearing import BannedTold, parse_tellings
 from tests.server.ended_races import end, ended_attempt, ended_race, register
 from tests.server.races import ANN, BEN, CAT
@@ -93,6 +97,33 @@ class TestVoid:
         await office.void(race.id)
         await record_end(here.store, race)
         assert await rows_of(here, "ann") == []
+
+    async def test_a_node_that_is_half_way_through_the_end_takes_it_back_itself(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        """It has asked what counts just before the act, and writes after it."""
+        today = day_of(here.now())
+        await ended_race(here, ANN, BEN, time=40_000)
+        race = await ended_race(here, ANN, BEN, time=20_000)
+        daily = await ended_attempt(here, ANN, opens_at(today) + 5)
+        for one in (race, daily):
+            await acting_meanwhile(there, one, partial(office.void, one.id))
+        assert await board(here, best_board(GAME)) == {"ann": 40_000}
+        assert await board(here, daily_board(today, GAME)) == await board(here, streak_board(GAME)) == {}
+        assert (await here.store.profiles.records("ann"))[GAME].played == 1
+        assert await is_whole(here)
+
+    async def test_a_node_that_rates_it_just_then_has_it_taken_out(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        race = await there.race(ANN, BEN, start_in=-5_000)
+        await office.void(race.id)
+        skills = await there.store.ratings.skills(GAME, ["ann", "ben"])
+        await there.store.ratings.apply(GAME, race.id, applied_to({"ann": 1, "ben": 2}, (), skills, 5))
+        record = await there.store.races.load(race.id)
+        assert record is not None
+        await record_end(there.store, record.race)
+        assert await board(here, rating_board(GAME)) == {}
 
     async def test_a_race_that_runs_is_cancelled(self, here: Shell, there: Shell, office: Administration) -> None:
         race = await there.race(ANN, BEN, start_in=-5_000)
@@ -264,6 +295,46 @@ class TestDelete:
         assert await is_whole(there)
         assert len((await there.store.ratings.ledger(GAME)).races) == 2
 
+    async def test_a_node_that_repeats_the_end_of_a_race_writes_nothing_of_the_player(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        """It still knows the race as it was, and nothing is left that says who stands in."""
+        today = day_of(here.now())
+        races = [await ended_race(here, ANN, BEN), await ended_attempt(here, ANN, opens_at(today) + 5)]
+        await office.delete("ann")
+        for race in races:
+            await record_end(there.store, race)
+        assert await rows_of(here, "ann") == []
+        assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
+        assert await is_whole(here)
+
+    async def test_a_node_that_is_half_way_through_the_end_takes_it_back_itself(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        today = day_of(here.now())
+        race, daily = await ended_race(here, ANN, BEN), await ended_attempt(here, ANN, opens_at(today) + 5)
+        await acting_meanwhile(there, race, partial(office.delete, "ann"))
+        await record_end(there.store, daily)
+        assert await rows_of(here, "ann") == []
+        assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
+        assert await is_whole(here)
+
+    async def test_a_node_that_rates_the_player_just_then_does_so_without_the_name(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        """Rated just before the end is on record, by a node that did not know yet."""
+        race = await there.race(ANN, BEN, start_in=-5_000)
+        await here.store.players.enter("ann", race.id, race.created_at)
+        await office.delete("ann")
+        skills = await there.store.ratings.skills(GAME, ["ann", "ben"])
+        await there.store.ratings.apply(GAME, race.id, applied_to({"ben": 1, "ann": 2}, (), skills, 5))
+        record = await there.store.races.load(race.id)
+        assert record is not None
+        await end(there, await there.append(record.race, Done("ben", EntrantStatus.WON, Tally(9, 13, 9, 0))))
+        assert list(await board(here, rating_board(GAME))) == ["ben"]
+        assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
+        assert await is_whole(here)
+
     async def test_an_open_race_is_left(self, here: Shell, office: Administration) -> None:
         race = await here.race(ANN, BEN)
         await here.store.players.enter("ann", race.id, race.created_at)
@@ -286,6 +357,21 @@ class TestDelete:
         await office.delete("ann")
         assert (await here.store.players.find("anna")) is not None
         assert await board(here, best_board(GAME)) == {"anna": 30_000}
+
+
+async def acting_meanwhile(shell: Shell, race: Race, act: Callable[[], Awaitable[object]]) -> None:
+    """A node carries out the end of a race; just when it has asked what was decided about it, an operator acts."""
+    acts = shell.store.acts
+    ask = acts.verdicts
+
+    async def asked_just_before(race_id: str) -> Verdicts:
+        known = await ask(race_id)
+        acts.verdicts = ask  # type: ignore[method-assign]  # Once.
+        await act()
+        return known
+
+    acts.verdicts = asked_just_before  # type: ignore[method-assign]  # The moment that is looked for.
+    await record_end(shell.store, race)
 
 
 async def left_of(shell: Shell, *texts: bytes) -> list[bytes]:

@@ -25,7 +25,7 @@ from cellrace_server.core.effects import (
 from cellrace_server.core.facts import Done, Tally
 from cellrace_server.core.names import parse_name
 from cellrace_server.core.ratings import Applied, RatingStep, Skill
-from cellrace_server.results import set_streak
+from cellrace_server.revoking import set_streak
 from cellrace_server.store.players import Credentials
 from tests.server.races import ANN, BEN, CAT
 from tests.server.shell import SHORT, FakeMember, Shell

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -163,6 +163,12 @@ class PlayerStore:
             ended = keys.player_ended(player_id)
             await self._link.command("ZADD", ended, created_at, race_id)
             await self._link.command("ZREMRANGEBYRANK", ended, 0, -RECENT_RACES - 1)
+            await self.exit(player_id, race_id)
+
+    async def unlist(self, player_ids: Collection[str], race_id: str) -> None:
+        """Take a race off all the lists of players."""
+        for player_id in player_ids:
+            await self._link.command("ZREM", keys.player_ended(player_id), race_id)
             await self.exit(player_id, race_id)
 
     async def count_guess(self, kind: str, address: str, window: int) -> int:
