@@ -74,8 +74,13 @@ class Census:
         listed, among_people = _listed(rows), _listed(people)
         found = {}
         for player, value in values.items():
-            number, _, member = value.partition(b"|")
+            number, member, *short = value.split(b"|", 3)
             order, _, _ = member.partition(b":")
+            if short:  # A short board has nothing but these.
+                bot, info = short
+                info_there = msgspec.json.decode(info or b"{}", type=RowInfo)
+                found[player.decode()] = FullRow(int(number), int(order), info_there, bot != b"1", True)
+                continue
             found[player.decode()] = FullRow(
                 int(number),
                 int(order),

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import pytest
 import pytest_asyncio
+from msgspec.structs import replace
 
 from cellrace.messages import Player
 from cellrace_server.core.effects import RowInfo, Score
+from cellrace_server.store import keys
 from cellrace_server.store.boards import BoardStore, Row, Rows, Rule
+from cellrace_server.store.census import Census, FullRow
 from cellrace_server.store.library import Link
 from tests.server.races import player
 
 BOARD = "best:freecell"
 BOT = player("Robo", bot=True)
+
+
+@pytest.fixture(params=["best:freecell", "deal:freecell:617"], autouse=True)
+def board(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each claim holds of long boards and of short ones, which are laid down otherwise."""
+    name: str = request.param
+    monkeypatch.setattr(sys.modules[__name__], "BOARD", name)
+    return name
 
 
 @pytest_asyncio.fixture
@@ -37,9 +49,9 @@ async def read(
     asking: str = "",
     around: bool = False,
     bots: bool = True,
-    board: str = BOARD,
+    board: str | None = None,
 ) -> Rows:
-    return await boards.rows(board, offset, limit, asking, around=around, bots=bots)
+    return await boards.rows(board or BOARD, offset, limit, asking, around=around, bots=bots)
 
 
 async def fill(boards: BoardStore, *scores: Score) -> None:
@@ -203,3 +215,40 @@ async def test_a_board_is_the_same_in_whatever_order_and_however_often_it_is_fil
     assert [row.player for row in expected.rows] == sorted(names, key=lambda name: bests[name])
     values = [row.value for row in expected.rows]
     assert [row.place for row in expected.rows] == [1 + sum(other < value for other in values) for value in values]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_deals_board_is_like_any_other_however_long_it_grows(boards: BoardStore, link: Link, seed: int) -> None:
+    """It is laid down in one key while it is short; then in several, for good."""
+    chance = random.Random(seed)
+    crowd = [player(f"p{number:02}", bot=number % 3 == 0) for number in range(80)]
+    asking = crowd[7].id
+    for order in range(120):
+        one = score(chance.choice(crowd[: order + 10]), chance.randint(1, 30), order)
+        for name in ("deal:one-suit:5", "best:one-suit"):
+            await boards.submit(replace(one, board=name))
+        if chance.random() < 0.1:
+            gone = chance.choice(crowd).id
+            assert await boards.remove("deal:one-suit:5", gone) == await boards.remove("best:one-suit", gone)
+        if order % 5 == 0:
+            asked = {"offset": chance.randint(0, 50), "limit": chance.randint(0, 60), "asking": asking}
+            for around in (False, True):
+                for bots in (False, True):
+                    short = await read(boards, **asked, around=around, bots=bots, board="deal:one-suit:5")
+                    assert short == await read(boards, **asked, around=around, bots=bots, board="best:one-suit")
+        if order == 15:
+            assert not await link.command("EXISTS", keys.board("deal:one-suit:5") + ":rows")
+    assert await link.command("EXISTS", keys.board("deal:one-suit:5") + ":rows")
+    census = Census(link)
+    assert await census.rows("deal:one-suit:5") == await census.rows("best:one-suit")
+
+
+async def test_a_short_board_is_one_key_and_the_census_reads_it(boards: BoardStore, link: Link, board: str) -> None:
+    await fill(boards, score("ann", 300, 1), score(BOT, 200, 2))
+    rows = await Census(link).rows(board)
+    info = {name: RowInfo(race="r", time=value, moves=7) for name, value in (("ann", 300), ("robo", 200))}
+    assert rows == {
+        "ann": FullRow(300, 1, info["ann"], True, True),
+        "robo": FullRow(200, 2, info["robo"], False, True),
+    }
+    assert len(await link.command("KEYS", "board:*")) == (1 if board.startswith("deal:") else 4)

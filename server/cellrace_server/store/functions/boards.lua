@@ -6,6 +6,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board:{NAME}:rows       zset    member "order:player" by value, the lowest best; equal values lie in the order of finishing
   board:{NAME}:people     zset    the same without bots
   board:{NAME}:info       hash    player -> what else the row shows
+  board:{deal:…}          hash    of a deal with few rows, which nearly all are, alone: player -> "value|member|bot|what else it shows"
   board:{NAME}:until      zset    player by when the row goes, ms; on boards whose rows do, which are streaks
   board:{rating:GAME}:skills   hash    player -> "mu:sigma:games"
   board:{rating:GAME}:applied  hash    race -> "number:what it did to the skills, as its first applier wrote it"
@@ -29,16 +30,41 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   daily_made         daily     player, race, start_at                               1
 ]]
 
+local FEW = 32
+
 local function remove_row(board, player)
   local known = redis.call('HGET', board, player)
   if not known then return 0 end
-  local member = string.match(known, '|(.*)$')
+  local member = string.match(known, '^[^|]*|([^|]*)')
   redis.call('ZREM', board .. ':rows', member)
   redis.call('ZREM', board .. ':people', member)
   redis.call('HDEL', board, player)
   redis.call('HDEL', board .. ':info', player)
   redis.call('ZREM', board .. ':until', player)
   return 1
+end
+
+-- There is a board for each deal that was won: most have a row or two, for which three keys more would be a waste.
+local function is_short(board)
+  return string.find(board, '{deal:', 1, true) and redis.call('EXISTS', board .. ':rows') == 0
+end
+
+local function parts_of(short_row)
+  return string.match(short_row, '^([^|]*)|([^|]*)|([^|]*)|(.*)$')
+end
+
+local function write_row(board, player, value, member, bot, info)
+  redis.call('ZADD', board .. ':rows', value, member)
+  if bot ~= '1' then redis.call('ZADD', board .. ':people', value, member) end
+  redis.call('HSET', board, player, value .. '|' .. member)
+  redis.call('HSET', board .. ':info', player, info)
+end
+
+local function write_short_row(board, player, value, member, bot, info)
+  redis.call('HSET', board, player, table.concat({value, member, bot, info}, '|'))
+  if redis.call('HLEN', board) <= FEW then return end
+  local rows = redis.call('HGETALL', board)
+  for i = 1, #rows, 2 do write_row(board, rows[i], parts_of(rows[i + 1])) end
 end
 
 -- Whether a value takes the place of one that is known. By the rule "better": when it is lower, or as low and finished
@@ -56,10 +82,8 @@ local function submit_row(board, player, value, order, bot, info, rule)
   if known and not replaces(rule, value, order, known) then return 0 end
   remove_row(board, player)
   local member = string.format('%015.0f', tonumber(order)) .. ':' .. player
-  redis.call('ZADD', board .. ':rows', value, member)
-  if bot ~= '1' then redis.call('ZADD', board .. ':people', value, member) end
-  redis.call('HSET', board, player, value .. '|' .. member)
-  redis.call('HSET', board .. ':info', player, info)
+  local write = is_short(board) and write_short_row or write_row
+  write(board, player, value, member, bot, info)
   return 1
 end
 
@@ -85,16 +109,48 @@ local function row(board, rows, member, value)
   return {player, value, better + 1, redis.call('HGET', board .. ':info', player) or ''}
 end
 
+local function short_rows(board, people_only)
+  local known, found = redis.call('HGETALL', board), {}
+  for i = 1, #known, 2 do
+    local value, member, bot, info = parts_of(known[i + 1])
+    if not people_only or bot ~= '1' then
+      found[#found + 1] = {known[i], value, 0, info, member = member, number = tonumber(value)}
+    end
+  end
+  table.sort(found, function(a, b) return a.number < b.number or (a.number == b.number and a.member < b.member) end)
+  for i, one in ipairs(found) do
+    local before = found[i - 1]
+    one[3] = before and before.number == one.number and before[3] or i
+  end
+  return found
+end
+
+local function first_of(offset, limit, around, own_rank)
+  if around ~= '1' then return offset end
+  return own_rank and math.max(0, own_rank - math.floor(limit / 2)) or 0
+end
+
+local function short_board_rows(board, args)
+  local found, own_rank = short_rows(board, args[1] == '1'), nil
+  for i, one in ipairs(found) do
+    if one[1] == args[4] then own_rank = i - 1 end
+  end
+  local limit = tonumber(args[3])
+  local offset = first_of(tonumber(args[2]), limit, args[5], own_rank)
+  local answer = {#found, offset, {}, own_rank and found[own_rank + 1] or {}}
+  for i = offset + 1, math.min(#found, offset + limit) do answer[3][#answer[3] + 1] = found[i] end
+  return answer
+end
+
 local function board_rows(keys, args)
   local board = keys[1]
+  if is_short(board) then return short_board_rows(board, args) end
   local rows = board .. (args[1] == '1' and ':people' or ':rows')
-  local offset, limit = tonumber(args[2]), tonumber(args[3])
+  local limit = tonumber(args[3])
   local known = redis.call('HGET', board, args[4])
   local own_member = known and string.match(known, '|(.*)$')
   local own_rank = own_member and redis.call('ZRANK', rows, own_member)
-  if args[5] == '1' then
-    offset = own_rank and math.max(0, own_rank - math.floor(limit / 2)) or 0
-  end
+  local offset = first_of(tonumber(args[2]), limit, args[5], own_rank)
   local answer = {redis.call('ZCARD', rows), offset, {}, {}}
   local found = limit > 0 and redis.call('ZRANGE', rows, offset, offset + limit - 1, 'WITHSCORES') or {}
   for i = 1, #found, 2 do answer[3][#answer[3] + 1] = row(board, rows, found[i], found[i + 1]) end
