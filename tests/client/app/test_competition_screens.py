@@ -9,13 +9,17 @@ import pytest
 
 from cellrace.messages import RaceKind, RaceState, SettingsRequest
 from cellrace_client.connection import Connection, connect
+from cellrace_client.language import speak
 from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.app.screens import picking
 from cellrace_client.terminal.app.screens.replays import read_file
+from cellrace_client.terminal.competing import BOARDS
 from cellrace_server.core.daily import day_of
 from cellrace_server.stock import load_stock
 from cellrace_server.store import keys
 from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import relay
+from tests.client.app.test_languages import english_left, is_translated, keys_without_room
 from tests.story.solved_games import golden_game, stocked_game
 
 if TYPE_CHECKING:
@@ -124,8 +128,8 @@ async def test_published_days_are_practised(house: House) -> None:
 
 
 async def race_of_four(house: House) -> RaceView:
-    """A ranked race: Bob wins, then Cy, Dee concedes, and Robo gives up; who won waits for the next."""
-    players = [await house.player(name, bot=name == "Robo") for name in ("Bob", "Cy", "Dee", "Robo")]
+    """A ranked race: Bob wins, then Cy, Di concedes, and Ro, a bot, gives up; on every board."""
+    players = [await house.player(name, bot=name == "Ro") for name in ("Bob", "Cy", "Di", "Ro")]
     race = (await players[0].create(SettingsRequest(variant=GAME, seats=4, countdown=0))).race
     for player in players[1:]:
         await player.join(race)
@@ -151,17 +155,17 @@ async def test_boards_lead_to_profiles_and_games(house: House, size: tuple[int, 
     screen = await house.screen(size=size)
     screen.app.desk.variant = GAME
     await screen.press("l")
-    await screen.shows("Ratings, One Suit", "Robo (bot)", "1 to 4 of 4")
+    await screen.shows("Ratings, One Suit", "Ro (bot)", "1 to 4 of 4")
     await screen.is_as("boards")
     await screen.press("b")
     await screen.shows("1 to 3 of 3", "with bots")
     await screen.press("right")
     await screen.shows("Fastest wins of ranked races", "1 to 2 of 2")
     await screen.press("enter", "enter")
-    await screen.shows("Bob, here since", "Last races", "Cy, Dee, Robo (bot)")
+    await screen.shows("Bob, here since", "Last races", "Cy, Di, Ro (bot)")
     await screen.is_as("profile")
     await screen.press("o")
-    await screen.shows("Which player?", "Dee")
+    await screen.shows("Which player?", "Di")
     await screen.press("escape", "enter")
     await screen.shows("Bob: One Suit, deal", "Verified")
     await screen.press("escape", "escape", "escape")
@@ -256,8 +260,11 @@ async def raced(house: House, size: tuple[int, int] = (80, 24)) -> Screen:
 
 
 @both_sizes
-async def test_a_replay_is_stepped_run_and_raced_against(house: House, size: tuple[int, int]) -> None:
+async def test_a_replay_is_stepped_run_and_raced_against(
+    house: House, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
     """From the standings: forward and back, at any speed, verified; then a race against it as a ghost."""
+    monkeypatch.setattr(picking, "COUNTDOWN", 0)
     screen = await raced(house, size)
     await screen.press("v")
     await screen.shows("Which player?")
@@ -323,3 +330,62 @@ async def test_a_race_that_begins_leads_away_from_everything(house: House) -> No
     view = await screen.until(lambda view: view.parent == race and view.state is RaceState.OPEN)
     assert view.code
     await screen.shows("Tell a friend the code")
+
+
+WORDS = {
+    "uk": {
+        "daily": ("Щоденне змагання", "Таблиця дня", "залишилося 6:23:11", "не почато"),
+        "question": ("Почати сьогоднішню спробу", "Не зараз (n)"),
+        "queue": ("Швидка гра", "Чекаємо суперника (1)", "підійде й бот"),
+        "boards": ("Таблиці", "[рейтинги]", "Рейтинги, Одна масть", "1–4 з 4"),
+        "profile": ("Bob, тут із", "Останні перегони", "Перемоги"),
+        "replay": ("Bob: Одна масть, роздача", "Перевірено:", "пробіл — пуск"),
+        "replays": ("Записи ігор", "завершених перегонів ще немає"),
+    },
+    "ru": {
+        "daily": ("Ежедневное состязание", "Таблица дня", "осталось 6:23:11", "не начато"),
+        "question": ("Начать сегодняшнюю попытку", "Не сейчас (n)"),
+        "queue": ("Быстрая игра", "Ждём соперника (1)", "подойдёт и бот"),
+        "boards": ("Таблицы", "[рейтинги]", "Рейтинги, Одна масть", "1–4 из 4"),
+        "profile": ("Bob, здесь с", "Последние гонки", "Победы"),
+        "replay": ("Bob: Одна масть, раздача", "Проверено:", "пробел — пуск"),
+        "replays": ("Записи игр", "оконченных гонок пока нет"),
+    },
+}
+
+
+@pytest.mark.parametrize("lang", WORDS)
+async def test_the_competition_is_told_in_one_language(house: House, lang: str) -> None:
+    """Every screen of it, and with room for all keys at 80 columns."""
+    speak(lang)
+    words = WORDS[lang]
+    await race_of_four(house)
+    late_today(house)
+    screen = await house.screen()
+    await screen.press("d")
+    await screen.shows(*words["daily"])
+    await is_translated(screen, f"daily-{lang}")
+    await screen.press("enter")
+    await screen.shows(*words["question"])
+    await is_translated(screen)
+    await screen.press("escape", "escape", "q")
+    await screen.shows(*words["queue"])
+    await is_translated(screen, f"queue-{lang}")
+    screen.app.desk.variant = GAME
+    await screen.press("escape", "r")
+    await screen.shows(*words["replays"])
+    await is_translated(screen)
+    await screen.press("escape", "l")
+    await screen.shows(*words["boards"])
+    await is_translated(screen, f"boards-{lang}")
+    for _board in range(len(BOARDS)):
+        await screen.press("right")
+        await is_translated(screen)
+    await screen.shows(*words["boards"])
+    await screen.press("enter", "enter")
+    await screen.shows(*words["profile"])
+    await is_translated(screen, f"profile-{lang}")
+    await screen.press("enter")
+    await screen.shows(*words["replay"])
+    assert english_left(screen.text) == {"UTC"}
+    assert keys_without_room(screen) == []

@@ -88,6 +88,8 @@ def _record_line(width: int, game: str, *cells: str) -> str:
 
 
 _DATE, _GAME, _HOW = 10, 15, 20
+_ROOMY = 100
+"""From this width on every game's name has room, in any language."""
 
 
 def race_row(summary: Summary, player: str, me: str, width: int) -> str:
@@ -100,7 +102,8 @@ def race_row(summary: Summary, player: str, me: str, width: int) -> str:
     if entrant is not None and entrant.place is not None and len(summary.entrants) > 1:
         how = _("{place} of {count}: {how}").format(place=entrant.place, count=len(summary.entrants), how=how)
     others = ", ".join(name_of(one, me) for one in summary.entrants if one.player.id != player)
-    start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME)}  {fitted(how, _HOW)}  "
+    game = fitted(game_title(summary.variant), _GAME if width < _ROOMY else _GAME + 8)
+    start = f"{day:<{_DATE}}  {game}  {fitted(how, _HOW)}  "
     return start + fitted(others or _("alone"), width - cell_len(start))
 
 

@@ -118,6 +118,8 @@ class BoardsScreen(DeskScreen):
         self.query_one("#boards", Tabs).put([board_name(board) for board in BOARDS], BOARDS.index(self._board))
         rows = self._list
         title = board_title(self._board, self._variant, Asked(self._date, self._deal))
+        if self._board == "deal" and self._deal is None:
+            title = game_title(self._variant)
         rows.border_title = Content(fitted(title, self.size.width - 6).rstrip())
         rows.border_subtitle = Content(self._subtitle())
         rows.put(self._found, self.desk.me)

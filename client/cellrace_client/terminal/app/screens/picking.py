@@ -16,7 +16,7 @@ from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu
 from cellrace_client.terminal.standings_lines import player_text
 
-_COUNTDOWN = 3
+COUNTDOWN = 3
 _TIME_LIMIT = 1800
 _MORE_TIME = 60
 """Seconds for which a race goes on after its ghost has ended, if that was later than a race's time limit is."""
@@ -91,7 +91,7 @@ async def race_replay(desk: Desk, replay: Replay) -> None:
         variant=replay.variant,
         seats=1,
         private=True,
-        countdown=_COUNTDOWN,
+        countdown=COUNTDOWN,
         time_limit=max(_TIME_LIMIT, replay.ended // 1000 + _MORE_TIME),
         undo=replay.undo,
         autoplay=replay.autoplay,
