@@ -20,6 +20,10 @@ class PassingTime:
         told = Estimate.now_at
         monkeypatch.setattr(Estimate, "now_at", lambda estimate, at: told(estimate, at) + self._ahead)
 
+    def jump_to(self, now: int, wanted: int) -> None:
+        """Let it be another time (ms) from now on, before any node is there to notice."""
+        self._ahead += (wanted - now) * 1_000
+
     async def pass_by(self, seconds: float, *nodes: Node) -> None:
         """Let so many seconds go by at these nodes."""
         while seconds > 0:

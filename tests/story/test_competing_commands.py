@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ import pytest_asyncio
 from cellrace_client.connection import connect
 from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
-from cellrace_server.core.daily import day_of
+from cellrace_server.core.daily import closes_at, day_of
+from tests.story.passing_time import PassingTime
 from tests.story.players import table
 from tests.story.solved_games import stocked_game
 from tests.story.test_client_lines import run
@@ -22,9 +25,19 @@ from tests.story.test_client_lines import run
 GAME = "one-suit"
 
 
+@pytest.fixture
+def passing_time(monkeypatch: pytest.MonkeyPatch) -> PassingTime:
+    """A race clock that shows what a test wants, ten seconds to midnight before it passes any."""
+    clock, now = PassingTime(monkeypatch), time.time_ns() // 1_000_000
+    clock.jump_to(now, closes_at(day_of(now)) - 10_000)
+    return clock
+
+
 @pytest_asyncio.fixture
-async def node(store_url: str) -> AsyncIterator[Node]:
+async def node(store_url: str, request: pytest.FixtureRequest) -> AsyncIterator[Node]:
     """A node in this process, on an empty store."""
+    if "passing_time" in request.fixturenames:
+        request.getfixturevalue("passing_time")  # Before the node looks at the clock.
     bounds = Bounds(new_players=10_000, burst=10_000, per_second=10_000, http_burst=1000, http_per_second=1000)
     async with running(Config(port=0, redis=store_url, node="here", bounds=bounds)) as started:
         yield started
@@ -69,6 +82,24 @@ async def test_an_attempt_that_was_left_is_gone_on_with(node: Node, environment:
     status, said = await run(environment, "daily", GAME, typed=f"{' '.join(rest)}\nquit\n")
     assert status == 0, said
     assert "1st  Ann (you)" in said.splitlines()[-1]
+
+
+async def test_an_attempt_is_gone_on_with_after_midnight_and_begins_no_other(
+    node: Node, environment: dict[str, str], passing_time: PassingTime
+) -> None:
+    """It belongs to the day on which it began: so does the board that is shown."""
+    yesterday = day_of(node.services.store.clock.now())
+    first, *rest = (await winning_moves(node)).split()
+    status, said = await run(environment, "daily", GAME, "--name", "Ann", typed=f"{first}\nquit\n")
+    assert status == 0, said
+    await passing_time.pass_by(20, node)
+    status, said = await run(environment, "daily", GAME, typed=f"{' '.join(rest)}\nquit\n")
+    assert status == 0, said
+    assert f"The daily of {yesterday}, One Suit" in said
+    assert "1st  Ann (you)" in said.splitlines()[-1]
+    async with connect(environment["CELLRACE_SERVER"]) as eve:
+        today = await eve.daily(GAME)
+        assert (today.date, today.entries) == ((yesterday + timedelta(days=1)).isoformat(), 0)
 
 
 async def test_a_day_can_be_looked_at_without_beginning_anything(node: Node, environment: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -13,7 +14,7 @@ import click
 import msgspec
 
 from cellrace.errors import CellraceError
-from cellrace.messages import Daily, EntrantStatus, Leaderboard, PlayerAnswer
+from cellrace.messages import Daily, Leaderboard, PlayerAnswer
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen
@@ -97,8 +98,8 @@ def daily(
     """Play today's daily challenge: one deal for everybody, one attempt each.
 
     In a terminal the full screen shows the day and its board, and Enter begins. The attempt begins when the cards are
-    shown, and its hour runs on if you leave: the same command goes on with it. In plain lines the day's board is shown
-    once it has ended. --show and --json begin nothing.
+    shown, and its hour runs on if you leave, over midnight too: the same command goes on with it. In plain lines the
+    board of its day is shown once it has ended. --show and --json begin nothing.
     """
     if as_json or (show and practice is None):
         answer, text = _fetched(server, f"/api/v1/daily/{variant}", Daily)
@@ -118,12 +119,14 @@ def daily(
             if practice is not None:
                 race = await connection.practise(variant, practice)
             else:
-                day = await connection.daily(variant)
-                if day.you is None and not yes and sys.stdin.isatty():
-                    _say(*daily_lines(day))
-                    # In a terminal nobody begins by mistake what can be begun once.
-                    click.confirm(_("Begin it now?"), default=True, abort=True)
-                race = await competing.daily(variant)
+                race = await connection.daily_under_way(variant)
+                if race is None:
+                    day = await connection.daily(variant)
+                    if day.you is None and not yes and sys.stdin.isatty():
+                        _say(*daily_lines(day))
+                        # In a terminal nobody begins by mistake what can be begun once.
+                        click.confirm(_("Begin it now?"), default=True, abort=True)
+                    race = await competing.daily(variant)
             if race is None:
                 return Ending.WELL
             client = PlainClient(
@@ -133,7 +136,7 @@ def daily(
             ended = not goes_on(connection.races.get(race.race, race))
         # The connection ends with the lines; the day is told as everybody sees it.
         if practice is None:
-            await _show_day(server, variant, _own_id(server, profile), ended=ended)
+            await _show_day(server, variant, _day_of(race), _own_id(server, profile), ended=ended)
         return ending
 
     async def work_on_screen() -> Ending:
@@ -143,9 +146,10 @@ def daily(
         async def enter(connection: Connection) -> str | None:
             if practice is not None:
                 return (await connection.practise(variant, practice)).race
-            day = await connection.daily(variant)
-            goes_on_already = day.you is not None and day.you.status is EntrantStatus.PLAYING
-            return (await connection.start_daily(variant)).race if goes_on_already or (yes and not day.you) else None
+            under_way = await connection.daily_under_way(variant)
+            if under_way is None and yes and (await connection.daily(variant)).you is None:
+                under_way = await connection.start_daily(variant)
+            return None if under_way is None else under_way.race
 
         first = None if practice is not None else lambda desk: DailyScreen(desk, variant)
         return await play_on_screen(server, enter, name=name, profile=profile, first=first)
@@ -155,14 +159,21 @@ def daily(
         raise click.exceptions.Exit(NO)
 
 
-async def _show_day(server: str, variant: str, me: str, *, ended: bool) -> None:
-    """Shows today's board; with one's own row, where the attempt has ended, as soon as it is there."""
+def _day_of(race: RaceView) -> str:
+    """The date to which an attempt belongs: that on which it began."""
+    assert race.start_at is not None, "an attempt runs from the beginning"
+    return datetime.fromtimestamp(race.start_at / 1000, UTC).date().isoformat()
+
+
+async def _show_day(server: str, variant: str, date: str, me: str, *, ended: bool) -> None:
+    """Shows a day's board; with one's own row, where the attempt has ended, as soon as it is there."""
+    asked = {"variant": variant, "date": date, "limit": "10", "around": "true"}
     for _attempt in range(_LOOKS):
-        board, _text = _leaderboard(server, "daily", me, {"variant": variant, "limit": "10", "around": "true"})
+        board, _text = _leaderboard(server, "daily", me, asked)
         if board.you is not None or not ended:
             break
         await asyncio.sleep(_BETWEEN_LOOKS)  # The board follows the end of a race, and nothing is pushed about it.
-    _say(*leaderboard_lines(board, me, Asked()))
+    _say(*leaderboard_lines(board, me, Asked(date)))
 
 
 def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tuple[Leaderboard, bytes]:

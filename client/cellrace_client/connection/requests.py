@@ -32,6 +32,7 @@ from cellrace.messages import (
     RaceForfeit,
     RaceJoin,
     RaceKick,
+    RaceKind,
     RaceLeave,
     RaceList,
     RaceMissed,
@@ -50,7 +51,7 @@ from cellrace.messages import (
     SettingsRequest,
     Summary,
 )
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import PLAYING, RaceView
 
 
 class Requests(ABC):
@@ -198,8 +199,20 @@ class Requests(ABC):
         """A day's challenge, today's unless a date is named, and one's own attempt."""
         return await self.request(DailyGet(variant=variant, date=date))
 
+    async def daily_under_way(self, variant: str = "freecell") -> RaceView | None:
+        """One's attempt that has not ended: of today, or one that was begun before midnight."""
+        await self.ping()  # Answers come in order: by then the races are known in which one is.
+        for view in self.races.values():
+            if view.kind is not RaceKind.DAILY or view.settings.variant != variant or view.ended:
+                continue
+            if view.me is not None and view.me.status in PLAYING:
+                return view
+        return None
+
     async def start_daily(self, variant: str = "freecell") -> RaceView:
-        """Begins one's only attempt at today's challenge; the view of it where it goes on already."""
+        """Begins one's only attempt at today's challenge; the view of one that goes on already, also yesterday's."""
+        if (under_way := await self.daily_under_way(variant)) is not None:
+            return under_way
         try:
             return self.races[(await self.request(DailyStart(variant=variant))).race]
         except Refused as refused:
