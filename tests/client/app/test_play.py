@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from textual import events
 
 from cellrace.board import dealt_board
 from cellrace.deals import deal
@@ -25,8 +26,13 @@ async def log_is(screen: Screen, *moves: str) -> None:
 
 def board_screen(screen: Screen) -> BoardScreen:
     """The board's screen."""
-    assert isinstance(screen.app.screen, BoardScreen)
-    return screen.app.screen
+    return next(shown for shown in reversed(screen.app.screen_stack) if isinstance(shown, BoardScreen))
+
+
+def burst(screen: Screen, *keys: str) -> None:
+    """Presses keys before any of them is dealt with, as they come over a slow line."""
+    for key in keys:
+        screen.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
 @pytest.mark.parametrize("variant", ["freecell", "one-suit"])
@@ -143,6 +149,16 @@ async def test_arrows_and_space_play(house: House) -> None:
     assert board.hand.held.cards == 2
     await screen.press("minus", "minus")
     assert board.hand.held.cards == 1
+
+
+async def test_keys_that_come_at_once_keep_their_order(house: House) -> None:
+    """As over a slow line: arrows and letters, a menu and the choice in it."""
+    screen = await house.at_play(alone())
+    burst(screen, "right", "right", "right", "right", "space", "a", "5", "8")
+    await log_is(screen, "4a", "58")
+    burst(screen, "left", "space", "escape", "escape", "down", "enter")
+    await screen.shows("Stop playing?")
+    assert board_screen(screen).hand.held is None
 
 
 async def test_the_mouse_clicks_drags_and_sends_home(house: House) -> None:

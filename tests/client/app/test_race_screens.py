@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.connection import Connection
@@ -26,6 +27,15 @@ async def test_the_lobby_lists_ways_and_races(house: House, size: tuple[int, int
     screen = await house.screen(size=size)
     await screen.shows("Bob", "Cy", "running")
     await screen.is_as("lobby")
+
+
+async def test_the_form_is_filled_in_as_fast_as_keys_come(house: House) -> None:
+    """A digit is for the setting that was marked when it was typed."""
+    screen = await house.screen()
+    await screen.press("n")
+    for key in ("down", "6", "1", "7", "down", "right", "4", "down", "right"):
+        screen.app.post_message(events.Key(key, key if len(key) == 1 else None))
+    await screen.shows("‹ 617 ›", "‹ 4 ›", "By code only                 ‹ yes ›")
 
 
 async def test_the_form_has_every_setting(house: House) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -46,6 +47,19 @@ class DeskScreen(Screen[None]):
     def is_here(self) -> bool:
         """Whether the screen is there to show anything: neither still to be filled nor gone already."""
         return self.is_mounted and bool(self.query(KeyLine))
+
+    async def on_event(self, event: events.Event) -> None:
+        """What was typed ahead is for the question that has come meanwhile."""
+        if isinstance(event, events.Key) and self.app.screen is not self:
+            event.stop()
+            self.app.post_message(events.Key(event.key, event.character))
+            return
+        await super().on_event(event)
+
+    async def _on_key(self, event: events.Key) -> None:
+        # Here and not a message later, at the app: keys that come at once keep their order, bound ones and others.
+        if not event._stop_propagation and await self.app._check_bindings(event.key):  # noqa: SLF001 - see above
+            event.stop()
 
     def middle(self) -> Iterable[Widget]:
         """What this screen is for."""
