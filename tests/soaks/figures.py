@@ -45,6 +45,8 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def _number(value: float, unit: str) -> str:
+    if value == float("inf"):
+        return "never"
     whole = f"{value:,.0f}" if value == int(value) or abs(value) >= 1_000 else f"{value:,.3g}"
     return f"{whole} {unit}".rstrip()
 
