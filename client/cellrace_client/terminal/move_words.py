@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cellrace.board import Board
 from cellrace.cards import card_name
@@ -28,8 +28,8 @@ def _to_words(pile: int) -> str:
     return p_("move", "home")
 
 
-def move_words(board: Board, move: str) -> str:
-    """A legal move in words: `TD from column 2 to cell a`. Raises IllegalMove."""
+def move_words(board: Board, move: str, name: Callable[[int], str] = card_name) -> str:
+    """A legal move in words: `TD from column 2 to cell a`, cards by their `name`. Raises IllegalMove."""
     source, target, _count = parse_move(move)
     count = board.carried(move)
     if source < FIRST_CELL:
@@ -38,7 +38,7 @@ def move_words(board: Board, move: str) -> str:
         cards = board.reserve[:1]
     else:
         cards = board.cells[source - FIRST_CELL : source - FIRST_CELL + 1]
-    names = " ".join(map(card_name, cards))
+    names = " ".join(map(name, cards))
     return f"{names} {_from_words(source)} {_to_words(target)}"
 
 

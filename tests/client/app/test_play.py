@@ -225,7 +225,7 @@ async def test_a_hint_leads_on_where_the_race_is_not_ranked(house: House) -> Non
     """Told and marked; in a ranked race there is none."""
     screen = await house.at_play(alone("one-suit", 94))
     await screen.press("f2")
-    await screen.shows("Try ")
+    await screen.shows("Try ", "♠ from column ")
     assert "{" in screen.text
     ranked = await house.at_play(alone(deal=None, ranked=True), name="Bob")
     await ranked.press("f2")

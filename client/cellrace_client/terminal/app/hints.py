@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cellrace.autoplay import Autoplay
+from cellrace.cards import card_name, card_symbol
 from cellrace.game import Game
 from cellrace.notation import FIRST_CELL, parse_move
 from cellrace_client.language import _
@@ -23,8 +24,8 @@ class Hint(NamedTuple):
     marks: tuple[Held, int] | None
 
 
-async def hint_for(thinker: Thinker, game: Game) -> Hint:
-    """A move that leads to a win, or that none was found."""
+async def hint_for(thinker: Thinker, game: Game, *, letters: bool) -> Hint:
+    """A move that leads to a win, or that none was found; cards as they are on the board."""
     solution = await thinker.solve(game.board, STATES)
     moves: tuple[str, ...] = ()
     if solution is not None:
@@ -33,5 +34,5 @@ async def hint_for(thinker: Thinker, game: Game) -> Hint:
         return Hint(_("I found no way to win from here; taking moves back may help."), None)
     source, target, _count = parse_move(moves[0])
     cards = game.board.carried(moves[0]) if source < FIRST_CELL else 1
-    sentence = _("Try {move}: {words}.").format(move=moves[0], words=move_words(game.board, moves[0]))
-    return Hint(sentence, (Held(source, cards), target))
+    words = move_words(game.board, moves[0], card_name if letters else card_symbol)
+    return Hint(_("Try {move}: {words}.").format(move=moves[0], words=words), (Held(source, cards), target))

@@ -172,7 +172,7 @@ class PlayScreen(BoardScreen):
 
     async def _find_hint(self) -> None:
         game = self.own.ahead.game
-        hint = await hint_for(self.desk.thinker, game)
+        hint = await hint_for(self.desk.thinker, game, letters=self.desk.taste.letters)
         if self.board == game.board:
             self.hint = hint.marks
             self.show_board()
