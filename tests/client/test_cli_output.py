@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cellrace_client.cli.options import show_json
+
 COMMAND = [sys.executable, "-c", "from cellrace_client.cli import main; main()"]
 FULL = Path("/dev/full")
-pytestmark = pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is always full")
 
 
+def test_json_holds_nothing_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name may come from a server that is anybody's; a program reads the same as ever."""
+    value = {"name": "Ann\x1b[31m\x9b2J\u202e\u2028\x7f\U000e0041 😀 Олена", "rows": [1, None, True]}
+    show_json(value)
+    line = capsys.readouterr().out.removesuffix("\n")
+    assert line.isprintable()
+    assert "😀 Олена" in line
+    assert json.loads(line) == value
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a disk that is always full")
 @pytest.mark.parametrize("words", ["--version", "check --jsonl", "serve --port 0 --data-dir DATA"])
 def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, words: str) -> None:
     """Whatever the command, and however little it prints."""

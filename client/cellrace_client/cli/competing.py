@@ -18,7 +18,15 @@ from cellrace.messages import Daily, Leaderboard, PlayerAnswer
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen
-from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
+from cellrace_client.cli.options import (
+    DEAL_NUMBER,
+    DEFAULT_SERVER,
+    NO,
+    VARIANT,
+    can_be_full_screen,
+    lang_option,
+    show_json,
+)
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import Connection, server_url
 from cellrace_client.connection.fetching import fetch
@@ -104,7 +112,7 @@ def daily(
     if as_json or (show and practice is None):
         answer, text = _fetched(server, f"/api/v1/daily/{variant}", Daily)
         if as_json:
-            click.echo(text.decode())
+            show_json(msgspec.json.decode(text))
         else:
             _say(*daily_lines(answer))
         return
@@ -220,7 +228,7 @@ def leaderboard(
     me = _own_id(server, profile)
     answer, text = _leaderboard(server, board, me, asked)
     if as_json:
-        click.echo(text.decode())
+        show_json(msgspec.json.decode(text))
     else:
         _say(*leaderboard_lines(answer, me, Asked(date, deal)))
 
@@ -238,6 +246,6 @@ def stats(player: str | None, server: str, profile: str, as_json: bool) -> None:
         raise click.UsageError("You have played nothing on this server yet; name a PLAYER.")
     answer, text = _fetched(server, f"/api/v1/players/{quote(player or me, safe='')}", PlayerAnswer)
     if as_json:
-        click.echo(text.decode())
+        show_json(msgspec.json.decode(text))
     else:
         _say(*stats_lines(answer, me))

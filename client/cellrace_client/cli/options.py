@@ -69,8 +69,15 @@ def show_board(board: Board, *, symbols: bool) -> None:
 
 
 def show_json(value: object) -> None:
-    """Print a value as one line of JSON."""
+    """Print a value as one line of JSON; of what a terminal would obey, the escape of JSON."""
     # Imported here: most commands print for people.
     import msgspec
 
-    click.echo(msgspec.json.encode(value).decode())
+    text = msgspec.json.encode(value).decode()
+    # Outside its strings there is nothing that cannot be printed.
+    click.echo("".join(char if char.isprintable() else _json_escape(char) for char in text))
+
+
+def _json_escape(char: str) -> str:
+    units = char.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
