@@ -17,6 +17,7 @@ from cellrace_client.own_server import own_server
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.app import CellraceApp
 from cellrace_client.terminal.app.desk import Taste
+from cellrace_client.thinker import Thinker
 from tests.client.app.screen_text import screen_text
 from tests.story.solved_games import golden_game
 from tests.waiting import eventually
@@ -26,8 +27,13 @@ SIZE = (100, 30)
 SOLVED = golden_game("freecell", 617, "safe")
 RIVALS = (("Bob", 44), ("Chen", 38), ("Robo", 52), ("Dasha", 20))
 OWN_MOVES = 40
+DAILY = (3, 20, 6, 45)
+"""How many moves each rival's attempt at the daily stops before the end; winning at once would look like cheating."""
+UNTIL_THEN = 63_409_000
+"""How long a day has lasted when its picture is drawn, ms."""
 SINCE_START = 83_400
 PLACE = re.compile(r"127\.0\.0\.1:\d{5}")
+DATE = re.compile(r"\d{4}-\d\d-\d\d")
 SHOWN_PLACE = "192.0.2.10:8765"
 """As long as the place it stands for, so that the line keeps its width."""
 FONTS = 'font-family: "DejaVu Sans Mono", Menlo, Consolas, monospace'
@@ -47,6 +53,7 @@ def draw(app: CellraceApp, name: str) -> None:
     """Writes the screen as a picture, with fonts of the reader's own."""
     svg = app.export_screenshot(title="cellrace")
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    svg = DATE.sub("2026-01-31", svg)
     svg = PLACE.sub(SHOWN_PLACE, svg.replace("font-family: Fira Code, monospace", FONTS))
     svg = "\n".join(line.rstrip() for line in svg.splitlines() if line.strip())
     (FOLDER / f"{name}.svg").write_text(f"{svg}\n", encoding="utf-8")
@@ -78,6 +85,7 @@ async def main() -> None:
         await draw_race(ann, rivals, view)
         await draw_watching(stack, url, view)
         await draw_standings(ann, rivals, view)
+        await draw_daily(ann, rivals)
 
 
 async def draw_lobby(ann: Connection, rivals: list[Connection]) -> None:
@@ -143,6 +151,26 @@ async def draw_standings(ann: Connection, rivals: list[Connection], view: RaceVi
     async with shown(ann, None, view.race) as app:
         await shows(app, "Rating", "won the race")
         draw(app, "standings")
+
+
+async def draw_daily(ann: Connection, rivals: list[Connection]) -> None:
+    """The daily challenge of a day on which others have made their attempts."""
+    thinker = Thinker()
+    for rival, missing in zip(rivals, DAILY, strict=True):
+        view = await rival.start_daily()
+        assert view.game is not None, "an attempt runs from the beginning"
+        solution = await thinker.solve(view.game.board)
+        assert solution is not None, "the deal of a day can be won"
+        await rival.move(view.race, *solution.safe_moves[: len(solution.safe_moves) - missing])
+        await rival.concede(view.race)
+        while (you := (await rival.daily()).you) is None or you.place is None:
+            pass
+    await thinker.close()
+    now = (await ann.daily()).opens_at + UNTIL_THEN
+    async with shown(ann, now, None) as app:
+        await press(app, "d")
+        await shows(app, "Dasha", "It counts once")
+        draw(app, "daily")
 
 
 if __name__ == "__main__":

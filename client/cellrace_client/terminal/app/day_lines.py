@@ -23,12 +23,15 @@ def day_at(day: Daily, by: int) -> str:
     return (date.fromisoformat(day.date) + timedelta(days=by)).isoformat()
 
 
-def does(day: Daily | None) -> str:
-    """What can be done with a day's challenge: `play`, go `on`, `practise`, or look at the `board`."""
+def does(day: Daily | None, under_way: str | None) -> str:
+    """What can be done with a day's challenge: `play`, go `on`, `practise`, or look at the `board`.
+
+    `under_way` is the race of an attempt that goes on, perhaps of the day before.
+    """
     if day is not None and day.deal is not None:
         return "practise"
     if day is None or day.you is None:
-        return "play"
+        return "play" if under_way is None else "on"
     return "on" if day.you.status is EntrantStatus.PLAYING else "board"
 
 
@@ -41,7 +44,7 @@ def left_text(day: Daily, now: int) -> str:
     return _("published")
 
 
-def day_lines(day: Daily, streak: int, now: int) -> list[Content]:
+def day_lines(day: Daily, doing: str, streak: int, now: int) -> list[Content]:
     """How one's own attempt stands, whether there is one to be had, and the days in a row with a win."""
     day = replace(day, now=now)
     begun = n_("{count} player has begun", "{count} players have begun", day.entries).format(count=day.entries)
@@ -52,6 +55,8 @@ def day_lines(day: Daily, streak: int, now: int) -> list[Content]:
         lines.append(Content(attempt_line(day.you)).stylize("bold"))
     if day.deal is not None:
         lines.append(Content(_("Enter deals it again for practice, which never counts.")))
+    elif day.you is None and doing == "on":
+        lines.append(Content(_("Your attempt of the day before goes on; this day's can follow it.")).stylize("bold"))
     elif day.you is None and day.now < day.closes_at:
         counts = _("It counts once: it begins when you see the cards, and its hour runs on if you leave.")
         lines.append(Content(counts).stylize("$accent"))

@@ -16,6 +16,7 @@ from cellrace.variants import MAIN_VARIANTS, VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_title
+from cellrace_client.terminal.app.day_book import MOST_ROWS
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.rows import players_text
 from cellrace_client.terminal.app.screens.base import DeskScreen
@@ -26,8 +27,6 @@ from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.tabs import Tabs
 from cellrace_client.terminal.competing import BOARDS, Asked, board_title
 
-MOST_ROWS = 100
-"""As many rows as a server tells at once."""
 _LONGEST_DATE = 10
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -13,17 +12,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
-from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Daily, EntrantStatus, Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.clock import game_title, next_second
+from cellrace_client.terminal.app.day_book import DayBook
 from cellrace_client.terminal.app.day_lines import day_at, day_lines, day_of, does, left_text
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import day_row, players_text
 from cellrace_client.terminal.app.screens.base import DeskScreen
-from cellrace_client.terminal.app.screens.boards import MOST_ROWS
 from cellrace_client.terminal.app.screens.dialogs import YesNo
 from cellrace_client.terminal.app.screens.picking import offer, show_replay
 from cellrace_client.terminal.app.widgets.board_rows import BoardRows
@@ -57,13 +54,7 @@ class DailyScreen(DeskScreen):
 
     def __init__(self, desk: Desk, variant: str | None = None) -> None:
         super().__init__(desk)
-        wanted = variant or desk.variant
-        self._variant = wanted if wanted in MAIN_VARIANTS else MAIN_VARIANTS[0]
-        self._date: str | None = None
-        """The day that is shown; None is today."""
-        self._days: dict[str, Daily] = {}
-        self._board: Leaderboard | None = None
-        self._streaks: dict[str, int] = {}
+        self._book = DayBook(desk.connection, variant or desk.variant)
         self._looks = 10
         self._ticking: Timer | None = None
 
@@ -84,8 +75,8 @@ class DailyScreen(DeskScreen):
         return self.query_one("#board", BoardRows)
 
     @property
-    def _day(self) -> Daily | None:
-        return self._days.get(self._variant)
+    def _does(self) -> str:
+        return does(self._book.day, self._book.under_way)
 
     def on_mount(self) -> None:
         """Fills the screen."""
@@ -100,7 +91,7 @@ class DailyScreen(DeskScreen):
 
     def head(self) -> tuple[str, str]:
         """Which day it is, and how long it lasts."""
-        day = self._day
+        day = self._book.day
         if day is None:
             return _("Daily challenge"), ""
         return _("Daily challenge of {date}").format(date=day.date), left_text(day, self.desk.now())
@@ -109,17 +100,17 @@ class DailyScreen(DeskScreen):
         """What can be done now."""
         words = {"play": _("play"), "on": _("go on"), "practise": _("practise"), "board": _("board")}
         keys = [
-            Key("Enter", "play", words[does(self._day)]),
+            Key("Enter", "play", words[self._does]),
             Key("← →", "day(-1)", _("day")),
             Key("Tab", "other_list", _("board")),
         ]
-        if (day := self._day) is not None and day.you is not None and day.deal is not None:
+        if (day := self._book.day) is not None and day.you is not None and day.deal is not None:
             keys.append(Key("r", "replay", _("replay")))
         return [*keys, Key("F1", "rules", _("rules")), Key("Esc", "back", _("back"))]
 
     def variant_id(self) -> str:
         """The game that is marked."""
-        return self._variant
+        return self._book.variant
 
     # --- what is asked
 
@@ -132,41 +123,8 @@ class DailyScreen(DeskScreen):
         self.ask(self._ask_for_day())
 
     async def _ask_for_day(self) -> None:
-        asked = self._date
-        await self._ask_for_game(self._variant, asked)
-        await self._ask_for_board()
-        await asyncio.gather(*(self._ask_for_game(other, asked) for other in MAIN_VARIANTS if other != self._variant))
-        self.look()
-
-    async def _ask_for_game(self, variant: str, asked: str | None) -> None:
-        try:
-            day = await self.desk.connection.daily(variant, asked)
-        except Refused as refused:
-            if refused.code != ErrorCode.NOT_FOUND:
-                raise
-            # A day on which nobody asked for this game.
-            return
-        if asked == self._date:
-            self._days[variant] = day
-
-    async def _ask_for_board(self) -> None:
-        variant, asked = self._variant, self._date
-        connection = self.desk.connection
-        board = await connection.leaderboard(
-            LeaderboardGet(board="daily", variant=variant, date=asked, limit=MOST_ROWS)
-        )
-        streak = await connection.leaderboard(LeaderboardGet(board="streak", variant=variant, limit=0))
-        self._streaks[variant] = (streak.you.streak or 0) if streak.you is not None else 0
-        if (variant, asked) == (self._variant, self._date) and self.is_here:
-            self._board = board
-            self._look_soon(board)
-        self.look()
-
-    def _look_soon(self, board: Leaderboard) -> None:
-        """Looks again in a moment where one's own attempt has just ended: the board follows the end of a race."""
-        day = self._day
-        ended = day is not None and day.you is not None and day.you.status is not EntrantStatus.PLAYING
-        if ended and board.you is None and self._looks:
+        await self._book.ask()
+        if self._book.waits_for_place and self._looks and self.is_here:
             self._looks -= 1
             self.set_timer(LOOK_SOON, self._load_again)
 
@@ -178,20 +136,19 @@ class DailyScreen(DeskScreen):
         width = max(20, games.content_size.width - 2)
         with games.prevent(OptionList.OptionHighlighted):
             # Only what a player marks is another choice.
-            fill(games, [(name, Content(day_row(name, self._days.get(name), width))) for name in MAIN_VARIANTS])
-            games.highlighted = MAIN_VARIANTS.index(self._variant)
+            fill(games, [(name, Content(day_row(name, self._book.days.get(name), width))) for name in MAIN_VARIANTS])
+            games.highlighted = MAIN_VARIANTS.index(self._book.variant)
         self._tell()
         self._show_board()
         self._tick()
 
     def _tell(self) -> None:
-        day, streak = self._day, self._streaks.get(self._variant, 0)
-        told = [] if day is None else day_lines(day, streak, self.desk.now())
+        book = self._book
+        told = [] if book.day is None else day_lines(book.day, self._does, book.streak, self.desk.now())
         self.query_one("#told", Static).update(Content("\n").join(told))
 
     def _show_board(self) -> None:
-        rows = self._board_list
-        found = self._board if self._board is not None and self._board.variant == self._variant else None
+        rows, found = self._board_list, self._book.board
         rows.border_title = Content(_("Board of the day"))
         subtitle = "" if found is None else players_text(found.total) if found.total else _("nobody stands here yet")
         rows.border_subtitle = Content(subtitle)
@@ -202,13 +159,13 @@ class DailyScreen(DeskScreen):
         if self._ticking is not None:
             self._ticking.stop()
             self._ticking = None
-        day = self._day
+        day = self._book.day
         if day is not None and self.desk.now() < day.published_at:
             left = day.published_at - self.desk.now()
             self._ticking = self.set_timer(next_second(-left), self._on_second)
 
     def _on_second(self) -> None:
-        day = self._day
+        day = self._book.day
         if day is not None and 0 <= self.desk.now() - day.closes_at < 1000:
             self._load_again()
         self.look_at_head()
@@ -219,11 +176,10 @@ class DailyScreen(DeskScreen):
 
     def _on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        if event.option_list.id == "games" and event.option.id and event.option.id != self._variant:
-            self._variant = event.option.id
-            self._board = None
+        if event.option_list.id == "games" and event.option.id and event.option.id != self._book.variant:
+            self._book.variant = event.option.id
             self.look()
-            self.ask(self._ask_for_board())
+            self.ask(self._book.ask_for_board())
 
     def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -242,7 +198,7 @@ class DailyScreen(DeskScreen):
 
     def action_day(self, by: int) -> None:
         """The day before, or after; none after today."""
-        day = self._day
+        day = self._book.day
         if day is None:
             return
         wanted, today = day_at(day, by), day_of(self.desk.now())
@@ -252,21 +208,18 @@ class DailyScreen(DeskScreen):
             self.ask(self._ask_for_other_day(wanted, today=wanted == today))
 
     async def _ask_for_other_day(self, wanted: str, *, today: bool) -> None:
-        # A day that there was not is refused, and what is shown stays.
-        day = await self.desk.connection.daily(self._variant, wanted)
-        self._date = None if today else wanted
-        self._days, self._board = {self._variant: day}, None
+        await self._book.turn_to(wanted, today=today)
         self.say("")
         await self._ask_for_day()
 
     def action_play(self) -> None:
         """Begins the attempt, after saying that it counts; goes on with it; or deals a published day for practice."""
-        day = self._day
-        match does(day):
+        day = self._book.day
+        match self._does:
             case "practise" if day is not None:
                 self.ask(self._enter_practice(day.date))
-            case "on" if day is not None and day.you is not None:
-                self.ask(self._go_on(day.you.race))
+            case "on":
+                self.ask(self._go_on())
             case "board":
                 self.say(_("You have used this day's attempt."))
                 self.action_other_list()
@@ -276,27 +229,30 @@ class DailyScreen(DeskScreen):
                 question = _(
                     "Begin today's attempt at {game}? It is the one that counts: an hour from the moment you see the"
                     " cards, whatever happens."
-                ).format(game=game_title(self._variant))
+                ).format(game=game_title(self._book.variant))
                 dialog = YesNo(question, _("Begin (y)"), _("Not now (n)"), yes_first=True)
                 self.app.push_screen(dialog, lambda sure: self.ask(self._enter()) if sure else None)
 
-    async def _go_on(self, race: str) -> None:
+    async def _go_on(self) -> None:
         # By its race: an attempt of yesterday may go on, and must not begin today's.
-        view = self.desk.view(race) or await self.desk.connection.sync(race)
-        self.desk.guide.show_race(view.race)
+        day, race = self._book.day, self._book.under_way
+        if race is None and day is not None and day.you is not None:
+            race = (await self.desk.connection.sync(day.you.race)).race
+        if race is not None:
+            self.desk.guide.show_race(race)
 
     async def _enter(self) -> None:
-        view = await self.desk.connection.start_daily(self._variant)
-        self.desk.variant = self._variant
+        view = await self.desk.connection.start_daily(self._book.variant)
+        self.desk.variant = self._book.variant
         self.desk.guide.show_race(view.race)
 
     async def _enter_practice(self, day: str) -> None:
-        view = await self.desk.connection.practise(self._variant, day)
+        view = await self.desk.connection.practise(self._book.variant, day)
         self.desk.guide.show_race(view.race)
 
     def action_replay(self) -> None:
         """Plays one's own attempt back, once the day is published."""
-        day = self._day
+        day = self._book.day
         if day is not None and day.you is not None:
             self.ask(show_replay(self.desk, day.you.race, self.desk.me))
 
