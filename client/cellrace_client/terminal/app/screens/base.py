@@ -109,8 +109,8 @@ class DeskScreen(Screen[None]):
         """Hears what has happened, and says it."""
         if not isinstance(event, Dropped):
             # A drop stands on top for as long as it lasts.
-            for sentence in tell_event(event, self.desk.now()):
-                self.say(sentence)
+            if sentences := tell_event(event, self.desk.now()):
+                self.say(" ".join(sentences))
         self.look()
 
     def ask(self, work: Awaitable[object]) -> None:
