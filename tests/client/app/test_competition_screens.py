@@ -190,6 +190,7 @@ async def test_boards_have_pages_and_an_own_row(house: House) -> None:
     await screen.shows("press d and type the number")
     await screen.press("d", *"617", "enter")
     await screen.shows("1 to 3 of 7", "P00", "…", "P06 (you)")
+    assert keys_without_room(screen) == []
     await screen.press("pagedown")
     await screen.shows("4 to 6 of 7", "P03", "P06 (you)")
     await screen.press("pagedown")
@@ -326,7 +327,9 @@ async def test_a_race_that_begins_leads_away_from_everything(house: House) -> No
     await screen.shows("Ann: FreeCell, deal 617", "0/20")
     await screen.press("escape")
     await screen.shows("A rematch is open")
-    await screen.press("r")
+    await screen.press("p", "down", "enter", "enter")
+    await screen.shows("Bob, here since", "1 of 2")
+    await screen.press("escape", "r")
     view = await screen.until(lambda view: view.parent == race and view.state is RaceState.OPEN)
     assert view.code
     await screen.shows("Tell a friend the code")

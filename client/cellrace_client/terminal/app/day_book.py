@@ -63,6 +63,11 @@ class DayBook:
         await self.ask_for_board()
         await asyncio.gather(*(self._ask_for_game(other, asked) for other in MAIN_VARIANTS if other != self.variant))
 
+    async def ask_again(self) -> None:
+        """Asks for what may have changed of what is looked at. Raises CellraceError."""
+        await self._ask_for_game(self.variant, self._date)
+        await self.ask_for_board()
+
     async def _ask_for_game(self, variant: str, asked: str | None) -> None:
         try:
             day = await self._connection.daily(variant, asked)

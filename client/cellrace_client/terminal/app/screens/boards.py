@@ -70,6 +70,7 @@ class BoardsScreen(DeskScreen):
         self._date: str | None = None
         self._deal: int | None = None
         self._offset = 0
+        self._asked_for = 0
         self._found: Leaderboard | None = None
 
     def middle(self) -> Iterable[Widget]:
@@ -94,7 +95,7 @@ class BoardsScreen(DeskScreen):
 
     def keys(self) -> list[Key]:
         """What can be done now."""
-        bots = _("without bots") if self._bots else _("with bots")
+        bots = _("no bots") if self._bots else _("with bots")
         keys = [Key("← →", "board(1)", _("board")), Key("g", "game", _("game")), Key("b", "bots", bots)]
         if self._board == "deal":
             keys.append(Key("d", "which", _("which deal")))
@@ -148,13 +149,14 @@ class BoardsScreen(DeskScreen):
             self._list.clear_options()
             self.look()
             return
+        self._asked_for = self._room
         request = LeaderboardGet(
             board=self._board,
             variant=self._variant,
             date=self._date if self._board == "daily" else None,
             deal=self._deal if self._board == "deal" else None,
             bots=self._bots,
-            limit=self._room,
+            limit=self._asked_for,
             offset=0 if around else self._offset,
             around=around,
         )
@@ -258,8 +260,11 @@ class BoardsScreen(DeskScreen):
 
     def on_resize(self) -> None:
         """As many rows as there is room for now."""
-        if self._found is not None:
-            self.call_after_refresh(self._load)
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        if self._found is not None and self._room != self._asked_for:
+            self._load()
 
     def action_back(self) -> None:
         """Goes back to where one came from."""

@@ -83,7 +83,7 @@ class DailyScreen(DeskScreen):
         self._games_list.focus()
         self._games_list.border_title = Content(_("Games"))
         self._load()
-        self.set_interval(LOOK_EVERY, self._load_again)
+        self.set_interval(LOOK_EVERY, self._look_again)
 
     def on_screen_resume(self) -> None:
         """Looks at the day again: an attempt may have been made meanwhile."""
@@ -122,11 +122,22 @@ class DailyScreen(DeskScreen):
         """Asks for everything anew."""
         self.ask(self._ask_for_day())
 
+    def _look_again(self) -> None:
+        if self.app.screen is self and self.is_here and self.desk.trouble is None:
+            self.ask(self._ask_again())
+
     async def _ask_for_day(self) -> None:
         await self._book.ask()
+        self._look_soon()
+
+    async def _ask_again(self) -> None:
+        await self._book.ask_again()
+        self._look_soon()
+
+    def _look_soon(self) -> None:
         if self._book.waits_for_place and self._looks and self.is_here:
             self._looks -= 1
-            self.set_timer(LOOK_SOON, self._load_again)
+            self.set_timer(LOOK_SOON, self._look_again)
 
     # --- what is shown
 
