@@ -233,3 +233,20 @@ async def test_the_demo_is_on_the_full_screen_too(environment: dict[str, str]) -
         shown.type("\x03")
         assert await shown.ended() == 0
     assert not files(str(folder), "cellrace-*")
+
+
+async def test_the_daily_opens_on_the_full_screen(url: str, environment: dict[str, str]) -> None:
+    """On the day, where Enter asks once more; a game that goes on is gone on with; without colours where none are."""
+    async with terminal(environment | {"NO_COLOR": "1"}, "daily", "six-by-six", "--server", url) as shown:
+        await shown.shows("It counts once")
+        shown.type("\r")
+        await shown.shows("It is the one that")
+        shown.type("y")
+        await shown.shows("0/36 home")
+        shown.type("\x03")
+        await shown.shows("Your game is not over")
+        shown.type("\x03")
+        assert await shown.ended() == 0
+        assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38|48)(;|m)", shown.written)
+    async with terminal(environment, "daily", "six-by-six", "--server", url) as shown:
+        await shown.shows("0/36 home")
