@@ -189,6 +189,19 @@ async def test_another_name_is_kept_with_its_player(store_url: str) -> None:
         assert by_token.keep() is None
 
 
+async def test_whoever_is_forgotten_is_somebody_new_of_the_same_name(store_url: str, configured: Path) -> None:
+    """Unless somebody else has it by now, or another one is asked for."""
+    async with a_house(store_url) as (_node, _wire, url):
+        ann = await come(url, "Ann")
+        assert ann.store is not None
+        for before, asked, there in (("Ben", None, "Ben"), ("Ann", None, "Guest"), ("Cy", "Dee", "Dee")):
+            ann.store.save(ann.url, before, "no-such-token", before)
+            arrived = await come(url, asked, before)
+            assert arrived.told == [f"The server no longer knows {before}; you play as somebody new."]
+            assert arrived.connection.player.name.startswith(there)
+        assert len(list((configured / "tokens").iterdir())) == 4
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a directory that is a file")
 async def test_a_player_who_cannot_be_kept_plays_all_the_same(store_url: str, configured: Path) -> None:
     """And is told."""

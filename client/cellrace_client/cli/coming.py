@@ -61,9 +61,7 @@ async def come_as(
             _("The server no longer knows {name}; you play as somebody new.").format(name=remembered.name),
         )
         store.forget(url, profile)
-        connection = await stack.enter_async_context(
-            connect(url, name=name, client="cellrace play", subprotocol=subprotocol)
-        )
+        connection = await _come_anew(stack, url, name, remembered.name, subprotocol)
     else:
         if remembered is not None and name is not None and connection.player.name != remembered.name:
             told.append(
@@ -74,6 +72,22 @@ async def come_as(
     arrived = Arrived(connection, url, profile, store, told)
     told += filter(None, [arrived.keep()])
     return arrived
+
+
+async def _come_anew(
+    stack: AsyncExitStack, url: str, name: str | None, before: str, subprotocol: str | None
+) -> Connection:
+    """A connection as a new player, of the name that is asked for, or that there was before unless somebody has it."""
+
+    async def come(name: str | None) -> Connection:
+        return await stack.enter_async_context(connect(url, name=name, client="cellrace play", subprotocol=subprotocol))
+
+    try:
+        return await come(name or before)
+    except Refused as refused:
+        if name is not None or refused.code not in (ErrorCode.NAME_TAKEN, ErrorCode.BAD_NAME):
+            raise
+    return await come(None)
 
 
 def tell_arrival(arrived: Arrived) -> None:
