@@ -11,11 +11,12 @@ a message to nobody goes between: it is replicated after all that was written be
 Where the store has no replica there is no `WAIT`, and now and then a look whether one has come. When the last one has
 gone, its primary goes on alone: after a pause in which a replica would come back, unless it has just become primary,
 and behind Sentinels only while most of them still take it for the primary; for one that was cut off from its replicas
-may have been deposed without knowing.
+may have been deposed without knowing. So one that is alone is left, at the next look, once they name another.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,8 @@ class Replicas:
         self._patience = PATIENCE if patience is None else patience
         self._attached = 0
         self._history = ""
+        self._kept_up_at: object = None
+        """The address of the server whose replicas last had what was written."""
         self._looked_at = -math.inf
         self._short_since: float | None = None
 
@@ -104,6 +107,9 @@ class Replicas:
         look = lasting and not needed and self._wanted is None and time.monotonic() - self._looked_at > LOOK
         wait = _wait(needed, min(SLICE, self._patience))
         after: list[Sequence[Argument]] = [_FENCE, wait] if needed else [_LOOK] if look else []
+        if look:
+            self._looked_at = time.monotonic()  # Others who write meanwhile need not look too.
+            await _heed_election(redis, connection)
         await connection.send_packed_command(connection.pack_commands([*commands, *after]))
         answers = [await _told(redis, connection, words) for words in commands]
         told = [await _told(redis, connection, words) for words in after]
@@ -122,6 +128,7 @@ class Replicas:
                 # A server that has become a replica meanwhile refuses: what it took may be undone.
                 raise NotConnected(f"the store no longer waits for its replicas ({refused})")
             if told[-1] >= needed:
+                self._kept_up_at = _address(connection)
                 self._note_enough()
                 return
             waited = self._waited()
@@ -155,7 +162,9 @@ class Replicas:
         info = await _told(redis, connection, _LOOK)
         if not isinstance(info, Mapping) or info.get("role") != "master" or _online(info):
             return False
-        lost_here = self._attached > 0 and info.get("master_replid") == self._history
+        # Seen to have them under this history, or since: it has another name after each start, and nobody asks for it.
+        had_some = info.get("master_replid") == self._history or self._kept_up_at == _address(connection)
+        lost_here = self._attached > 0 and had_some
         if lost_here and waited < min(GRACE, self._patience):
             return False
         pool = redis.connection_pool
@@ -180,6 +189,19 @@ class Replicas:
             log.info("the store has a replica: each write waits for it", replicas=self._attached)
         else:
             log.warning("the store has no replica any more: what it has written is answered as it stands")
+
+
+def _address(connection: Any) -> object:
+    return getattr(connection, "path", None) or (connection.host, connection.port)
+
+
+async def _heed_election(redis: Redis, connection: Any) -> None:
+    """Leave a server without replicas when the Sentinels name another. Raises Deposed."""
+    pool = redis.connection_pool
+    if isinstance(pool, PrimaryPool):
+        # Sentinels that cannot be asked, or do not know yet, name no other.
+        with contextlib.suppress(NoPrimary):
+            await pool.confirm(connection)
 
 
 _FENCE = ("PUBLISH", FENCE, b"")

@@ -230,6 +230,28 @@ class TestReplicasComeAndGo:
         assert link.replicas.needed == 1
         assert pair.replica.client.get("key") == b"1"
 
+    async def test_one_that_a_restarted_primary_has_got_back_is_waited_for_like_any(
+        self, own_pair, client_of, monkeypatch
+    ):
+        """A server's history has another name after each start; that does not make it one that never had a replica."""
+        monkeypatch.setattr(replicas, "SLICE", 0.02)
+        own_pair.start()
+        link = Link(client_of(own_pair.primary.url), None, Replicas(patience=20))
+        await link.command("SET", "key", 0)
+        own_pair.primary.kill()
+        own_pair.primary.start()
+        wait_until(own_pair.keeps_up)
+        await link.command("SET", "key", 1)
+        own_pair.replica.kill()
+        writing = asyncio.create_task(link.command("SET", "key", 2))
+        asked = waits_of(own_pair)
+        await eventually(lambda: waits_of(own_pair) > asked + 5)
+        assert not writing.done()
+        own_pair.replica.start()
+        assert await writing
+        assert link.replicas.needed == 1
+        wait_until(lambda: own_pair.replica.client.get("key") == b"2")
+
     async def test_a_number_that_was_asked_for_is_needed_also_when_there_is_no_replica(self, pair, client):
         link = Link(client, None, Replicas(2, patience=PATIENCE))
         with pytest.raises(StoreUnreplicated, match="1 of its replicas"):
