@@ -164,7 +164,7 @@ class Admission:
 
     def disconnected(self, member: Member, race_ids: Iterable[str], at: int) -> None:
         """A connection has ended: its entrants are without one since then, if it was their newest."""
-        for race_id in {*race_ids, *member.opened}:
+        for race_id in dict.fromkeys((*race_ids, *member.opened)):
             sid = member.opened.get(race_id, member.sid)
             self._tasks.spawn(self._note_gone(member, race_id, sid, at), "race")
 

@@ -82,7 +82,7 @@ class Room:
         self.plays: dict[str, Play] = {}
         self.released = False
         self.entrants_here: dict[str, Member] = {}
-        self.spectators: set[Member] = set()
+        self.spectators: dict[Member, None] = {}
         self.latency: dict[str, int] = {}
         """The smallest round trip of each entrant in this race, ms."""
         self._doubts = 0
@@ -146,14 +146,14 @@ class Room:
         if self.lost:
             member.close(CloseCode.LOST_TRACK)
         if self.entrant(member.player.id) is None:
-            self.spectators.add(member)
+            self.spectators[member] = None
         else:
-            self.spectators.discard(member)
+            self.spectators.pop(member, None)
             self.entrants_here[member.player.id] = member
 
     def detach(self, member: Member) -> None:
         """A member hears the room no more."""
-        self.spectators.discard(member)
+        self.spectators.pop(member, None)
         if self.entrants_here.get(member.player.id) is member:
             del self.entrants_here[member.player.id]
 

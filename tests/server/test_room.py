@@ -99,9 +99,9 @@ class TestFacts:
         room, _ = room_of(recorded(NEW, Joined(ANN)))
         ben = FakeMember(BEN)
         room.attach(ben)
-        assert room.spectators == {ben}
+        assert list(room.spectators) == [ben]
         room.apply_facts(recorded(NEW, Joined(ANN), Joined(BEN)).facts)
-        assert room.spectators == set()
+        assert not room.spectators
         assert room.entrants_here == {"ben": ben}
 
     def test_round_trips_are_measured_at_the_countdown_and_at_the_start(self) -> None:

@@ -21,7 +21,8 @@ class Sessions:
     """Knows every connection of the node."""
 
     def __init__(self) -> None:
-        self._all: set[Session] = set()
+        # In the order of coming, which a set has not.
+        self._all: dict[Session, None] = {}
         self._newest: dict[str, Session] = {}
 
     def __len__(self) -> int:
@@ -32,11 +33,11 @@ class Sessions:
 
     def add(self, session: Session) -> None:
         """A connection has been opened."""
-        self._all.add(session)
+        self._all[session] = None
 
     def remove(self, session: Session) -> None:
         """A connection has ended."""
-        self._all.discard(session)
+        self._all.pop(session, None)
         if self._newest.get(session.player.id) is session:
             del self._newest[session.player.id]
 

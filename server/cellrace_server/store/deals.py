@@ -63,11 +63,11 @@ class DealStore:
 
     async def release(self, variant: str, players: Iterable[str], drawn: Secret) -> None:
         """Let a number go that no race was begun with. Raises StoreUnavailable."""
-        await self._each("deal_release", variant, players, drawn.deal, drawn.salt)
+        await self._each("deal_release", variant, sorted(players), drawn.deal, drawn.salt)
 
     async def note(self, variant: str, players: Iterable[str], chosen: Secret) -> None:
         """Remember that players get a number which was not drawn for them. Raises StoreUnavailable."""
-        await self._each("deal_reserve", variant, players, chosen.deal, chosen.salt)
+        await self._each("deal_reserve", variant, sorted(players), chosen.deal, chosen.salt)
         if is_reserved(variant, chosen.deal):
             await self._link.command("SADD", keys.daily_deals(variant), chosen.deal)
 
