@@ -114,9 +114,7 @@ async def _nothing(*_: object) -> None:
 
 
 PLANTS: dict[str, Callable[[], None]] = {
-    "no-sid-check": _function(
-        "if sid_of(redis.call('HGET', base .. ':presence', player)) ~= entry.sid then return {'fenced'} end"
-    ),
+    "no-sid-check": _function("if sid_of(presence) ~= entry.sid then return {'fenced'} end"),
     "answer-before-commit": _answer_first,
     "no-catch-up": lambda: _replace(Rooms, "catch_up", lambda self: None),
     "no-command-id": _function("if redis.call('HEXISTS', base .. ':commands', command) == 1 then", "if false then"),
