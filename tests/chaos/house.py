@@ -48,6 +48,11 @@ class StoreProcess:
         """Its socket."""
         return self._folder / "s"
 
+    @property
+    def url(self) -> str:
+        """Where nodes find it."""
+        return f"unix://{self.path}"
+
     async def start(self) -> None:
         """Start it and wait until it answers."""
         self._folder.mkdir(exist_ok=True)
@@ -164,7 +169,7 @@ class House:
     ) -> None:
         self.store = StoreProcess(folder / "store", store or {}, disk)
         self.lines = [FaultProxy(folder / f"line{n}", self.store.path) for n in range(nodes if lines else 0)]
-        urls = [line.url for line in self.lines] or [f"unix://{self.store.path}"] * nodes
+        urls = [line.url for line in self.lines] or [self.store.url] * nodes
         self.nodes = [NodeProcess(folder, number, url, bug) for number, url in enumerate(urls)]
 
     async def start(self) -> None:

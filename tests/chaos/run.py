@@ -68,11 +68,11 @@ class Outcome:
 class Chaos:
     """One run."""
 
-    def __init__(self, folder: Path, plot: Plot) -> None:
+    def __init__(self, folder: Path, plot: Plot, house: House | None = None) -> None:
         self._plot = plot
         self._chance = Random(plot.seed)
         lines = plot.partitions > 0
-        self._house = House(folder, bug=plot.bug, store=plot.store, disk=plot.disk, lines=lines)
+        self._house = house or House(folder, bug=plot.bug, store=plot.store, disk=plot.disk, lines=lines)
         self.history = History()
         self._over = False
 
@@ -83,7 +83,7 @@ class Chaos:
             await self._house.start()
             groups = [asyncio.create_task(self._race_on(number)) for number in range(self._plot.groups)]
             try:
-                await self._do_harm()
+                await self.do_harm()
                 await eventually(self._enough, timeout=float("inf"))
                 self._over = True
                 await self._calm_down(groups)
@@ -108,7 +108,7 @@ class Chaos:
             self.history.problem(f"{CALM:g} s after the last fault {len(going)} groups are still in a race")
 
     async def _check(self) -> list[str]:
-        client = client_for(f"unix://{self._house.store.path}")
+        client = client_for(self._house.store.url)
         try:
             found = await check(self.history, RaceStore(Link(client), "checker"))
         finally:
@@ -156,7 +156,8 @@ class Chaos:
 
     # --- harm
 
-    async def _do_harm(self) -> None:
+    async def do_harm(self) -> None:
+        """All faults, one after the other or at once."""
         plot, chance = self._plot, self._chance
         faults = ["node"] * plot.node_kills + ["store"] * plot.store_kills
         faults += ["pause", "pause store"] * (plot.pauses // 2)

@@ -145,16 +145,19 @@ class Pair:
 
 
 class Watched(Pair):
-    """A primary and its replica, watched by three Sentinels that replace a dead primary within a few seconds."""
+    """A primary and its replica, watched by three Sentinels that replace a dead primary within a few seconds.
 
-    def __init__(self, directory: Path) -> None:
+    `down_after` is how many ms a primary says nothing until it is taken for dead.
+    """
+
+    def __init__(self, directory: Path, down_after: int = 500) -> None:
         super().__init__(directory)
         self.sentinels = []
         for number in range(3):
             settings = directory / f"sentinel-{number}.conf"
             settings.write_text(
                 f"sentinel monitor {SERVICE} 127.0.0.1 {self.primary.port} 2\n"
-                f"sentinel down-after-milliseconds {SERVICE} 500\n"
+                f"sentinel down-after-milliseconds {SERVICE} {down_after}\n"
                 f"sentinel failover-timeout {SERVICE} 1000\n"
             )
             self.sentinels.append(Server(directory, str(settings), "--sentinel"))
