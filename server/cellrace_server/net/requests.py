@@ -184,7 +184,10 @@ async def _hello(session: Session, request: Hello) -> None:
 
 async def _let_in(session: Session, request: Hello) -> None:
     services = session.services
-    admitted = await services.admission.admit(request, session.address, session.newcomer)
+    with services.sessions.coming(session) as banned:
+        admitted = await services.admission.admit(request, session.address, session.newcomer)
+    if admitted.player.id in banned:
+        raise Refused(ErrorCode.BANNED)
     session.become(admitted.player, admitted.sid, _mover(services, admitted.player.id, admitted.sid))
 
     def welcome(referees: list[Referee]) -> None:

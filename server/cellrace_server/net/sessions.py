@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cellrace.messages import CloseCode
@@ -24,6 +25,8 @@ class Sessions:
         # In the order of coming, which a set has not.
         self._all: dict[Session, None] = {}
         self._newest: dict[str, Session] = {}
+        # Whom this node was told to send away since each hello began that is being carried out.
+        self._coming: dict[Session, set[str]] = {}
 
     def __len__(self) -> int:
         return len(self._all)
@@ -79,11 +82,22 @@ class Sessions:
         session = self._newest.get(player)
         return session if session is not None and session.sid == sid else None
 
+    @contextmanager
+    def coming(self, session: Session) -> Iterator[Set[str]]:
+        """The players who are banned while a hello is carried out: until then nobody knows whose it is."""
+        self._coming[session] = banned = set[str]()
+        try:
+            yield banned
+        finally:
+            del self._coming[session]
+
     def ban(self, player: str) -> None:
-        """A player is banned: the connection that plays is closed."""
-        session = self._newest.get(player)
-        if session is not None:
-            session.close(CloseCode.BANNED)
+        """A player is banned: every connection of the player is closed, also one that is on its way in."""
+        for session in self:
+            if session.player.id == player:
+                session.close(CloseCode.BANNED)
+        for banned in self._coming.values():
+            banned.add(player)
 
     def supersede(self, player: str, sid: str) -> None:
         """A player has connected at another node: the connection `sid` is closed."""

@@ -122,10 +122,15 @@ class PlayerStore:
         return Player(id=player.id, name=name.shown, bot=player.bot)
 
     async def take_over(self, player_id: str) -> str:
-        """A new sid for a player's connection; every older one is superseded from now on."""
+        """A new sid for a player's connection; every older one is superseded from now on.
+
+        Raises Refused with `banned`, or `bad_token` when the player is deleted: both may be just so.
+        """
         random = secrets.token_hex(8)
-        epoch, _, _ = await self._link.call("player_hello", [keys.player(player_id)], random, self._node)
-        return f"{epoch}.{random}"
+        answer: Answer = await self._link.call("player_hello", [keys.player(player_id)], random, self._node)
+        if len(answer) < 3:
+            raise Refused(ErrorCode.BANNED if answer else ErrorCode.BAD_TOKEN)
+        return f"{answer[0]}.{random}"
 
     async def renew(self, player_id: str, sid: str, above: int) -> str | None:
         """Another sid, of an epoch above that, for a connection that is the player's newest; None if it is not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
 from cellrace_server.administration import Administration
@@ -43,6 +44,47 @@ async def test_a_node_that_was_not_told_finds_out(node: Node, seats: Table) -> N
     await store.link.command("HSET", f"player:{{{ann.id}}}", "banned", 1)
     await node.services.sessions.compare(store.players)
     assert await ann.closed() == 4104
+
+
+@pytest.mark.parametrize("step", ["take_over", "races"])
+async def test_who_is_on_the_way_in_is_sent_away_as_well(
+    node: Node, seats: Table, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The node is told when it does not know yet whose hello it carries out, or not yet that it plays."""
+    ann = await seats.player("Ann")
+    await ann.close()
+    players, sessions = node.services.store.players, node.services.sessions
+    go_on = getattr(players, step)
+
+    async def just_then(player: str) -> object:
+        done = await go_on(player)
+        monkeypatch.setattr(players, step, go_on)  # Once.
+        sessions.ban(player)
+        return done
+
+    monkeypatch.setattr(players, step, just_then)
+    again = await seats.stranger()
+    await again.send("hello", token=ann.token)
+    assert await again.closed() == 4104
+
+
+async def test_who_is_deleted_while_coming_in_is_unknown(
+    node: Node, seats: Table, office: Administration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = await seats.player("Ann")
+    await ann.close()
+    players = node.services.store.players
+    recognise = players.recognise
+
+    async def just_then(token: str) -> object:
+        known = await recognise(token)
+        await office.delete("Ann")
+        return known
+
+    monkeypatch.setattr(players, "recognise", just_then)
+    again = await seats.stranger()
+    assert (await again.refused("hello", token=ann.token))["code"] == "bad_token"
+    assert await again.closed() == 4101
 
 
 async def test_others_stay(node: Node, seats: Table, office: Administration) -> None:

@@ -173,6 +173,19 @@ class TestConnections:
         holders = [Holder(sids[-1], False), Holder("", False)]
         assert await here.store.players.holders([ann.id, "nobody"]) == holders
 
+    async def test_nobody_takes_over_who_has_been_banned_or_deleted_just_before(self, here: Shell) -> None:
+        """Between the look at the token and this."""
+        ann, _ = await registered(here, "Ann")
+        await here.store.accounts.ban(ann.id, NOW)
+        with pytest.raises(Refused) as refused:
+            await here.store.players.take_over(ann.id)
+        assert refused.value.code == ErrorCode.BANNED
+        await here.store.accounts.forget(ann.id)
+        with pytest.raises(Refused) as refused:
+            await here.store.players.take_over(ann.id)
+        assert refused.value.code == ErrorCode.BAD_TOKEN
+        assert await here.store.players.holders([ann.id]) == [Holder("", False)]
+
     async def test_a_hello_sent_again_by_redis_py_ends_with_one_current_connection(self, here: Shell) -> None:
         ann, _ = await registered(here, "Ann")
         here.link.resend("player_hello")

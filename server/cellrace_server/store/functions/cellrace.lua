@@ -38,7 +38,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
-  player_hello   player         random, node                                          {epoch, old node, old sid}
+  player_hello   player         random, node                                          {epoch, old node, old sid}, {"banned"} or {}
   player_renew   player         sid, random, an epoch to be above                     the new epoch, or "" when sid is not current
   name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
@@ -348,8 +348,9 @@ end
 
 local function player_hello(keys, args)
   local player = keys[1]
-  local before = redis.call('HMGET', player, 'epoch', 'random', 'node')
+  local before = redis.call('HMGET', player, 'epoch', 'random', 'node', 'banned')
   if redis.call('EXISTS', player) == 0 then return {} end
+  if before[4] then return {'banned'} end
   local epoch = redis.call('HINCRBY', player, 'epoch', 1)
   redis.call('HSET', player, 'random', args[1], 'node', args[2])
   local old_sid = before[1] and before[2] and (before[1] .. '.' .. before[2]) or ''
