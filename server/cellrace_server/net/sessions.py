@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,7 @@ class Sessions:
         return session if session is not None and session.sid == sid else None
 
     @contextmanager
-    def coming(self, session: Session) -> Iterator[Set[str]]:
+    def coming(self, session: Session) -> Iterator[Collection[str]]:
         """The players who are banned while a hello is carried out: until then nobody knows whose it is."""
         self._coming[session] = banned = set[str]()
         try:
