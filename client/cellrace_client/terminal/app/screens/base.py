@@ -107,10 +107,9 @@ class DeskScreen(Screen[None]):
 
     def hear(self, event: Event) -> None:
         """Hears what has happened, and says it."""
-        if not isinstance(event, Dropped):
-            # A drop stands on top for as long as it lasts.
-            if sentences := tell_event(event, self.desk.now()):
-                self.say(" ".join(sentences))
+        # A drop stands on top for as long as it lasts.
+        if not isinstance(event, Dropped) and (sentences := tell_event(event, self.desk.now())):
+            self.say(" ".join(sentences))
         self.look()
 
     def ask(self, work: Awaitable[object]) -> None:
