@@ -83,20 +83,17 @@ log = structlog.get_logger()
 class Node:
     """A running node."""
 
-    def __init__(self, server: Server, services: Services, hearing: Hearing, kept_by: str) -> None:
+    def __init__(self, server: Server, services: Services, readiness: Callable[[], str | None], kept_by: str) -> None:
         self.services = services
         self._server = server
-        self._hearing = hearing
+        self.readiness = readiness
+        """Tells why this node is not ready, or None."""
         self.kept_by = kept_by
 
     @property
     def port(self) -> int:
         """The port it listens on."""
         return int(next(iter(self._server.sockets)).getsockname()[1])
-
-    def readiness(self) -> str | None:
-        """Why this node is not ready, or None."""
-        return reason_against(self.services, self._hearing)
 
     async def drain(self, patience: float) -> None:
         """Take no new races, and wait so many seconds at most for those that are run here."""
@@ -116,6 +113,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
     async with AsyncExitStack() as stack:
         url, kept_by = config.redis, f"the store at {without_secrets(config.redis or '')}"
         directory = config.data_dir or Path(platformdirs.user_data_dir("cellrace"))
+        embedded: EmbeddedStore | None = None
         if url is None:
             embedded = await stack.enter_async_context(await EmbeddedStore.open(directory))
             url, kept_by = embedded.url, f"the embedded store in {directory}"
@@ -166,6 +164,10 @@ async def running(config: Config) -> AsyncIterator[Node]:
         upkeep = Upkeep(store, rooms)
         # Before the first connection: to other nodes its players would seem to be at a node that is dead.
         await store.nodes.beat(store.clock.now())
+
+        def readiness() -> str | None:
+            return reason_against(services, hearing, lambda: embedded.shortage if embedded else "")
+
         filler = Filler(store.deals.pool, config.pool, config.pool_workers)
         for work, name in (
             (store.committer.run(), "committer"),
@@ -183,20 +185,23 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (filler.run(), "filler"),
         ):
             tasks.spawn(work, name, lasting=True)
-        server = await listen(config, services, _web(node, services, hearing, filler, config))
+        server = await listen(config, services, _web(node, services, hearing, readiness, filler, config))
         stack.push_async_callback(_say_goodbye, server, services, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
-        started = Node(server, services, hearing, kept_by)
+        started = Node(server, services, readiness, kept_by)
         log.info("node started", version=services.version, port=started.port, store=kept_by)
         yield started
 
 
-def _web(node: str, services: Services, hearing: Hearing, filler: Filler, config: Config) -> Web:
+def _web(
+    node: str,
+    services: Services,
+    hearing: Hearing,
+    readiness: Callable[[], str | None],
+    filler: Filler,
+    config: Config,
+) -> Web:
     store, bounds = services.store, services.bounds
-
-    def readiness() -> str | None:
-        return reason_against(services, hearing)
-
     pages = CompetitionPages(store, services.competition, services.challenges)
     api = Api(store, services.listing, services.replays, pages)
     metrics = Metrics(node, services, hearing, lambda: readiness() is None)

@@ -16,6 +16,7 @@ from tests.waiting import eventually
 
 COMMAND = (sys.executable, "-c", "from cellrace_client.cli import main; main()")
 """What the command `cellrace` runs."""
+SERVE = (*COMMAND, "serve")
 FIRST_LINE = re.compile(r"cellrace listens on (wss?://\S+/ws), its data is kept by (.+)\n")
 STARTING = 20.0
 """Seconds within which a server says where it listens."""
@@ -53,7 +54,7 @@ class Server:
 
 
 async def start(
-    log: Path, *options: str, command: Sequence[str] = (*COMMAND, "serve"), env: Mapping[str, str] | None = None
+    log: Path, *options: str, command: Sequence[str] = SERVE, env: Mapping[str, str] | None = None
 ) -> Server:
     """Start a server and wait until it listens."""
     environment = {**os.environ, "CELLRACE_LOG_LEVEL": "info", "CELLRACE_POOL": "0", **(env or {})}
@@ -79,9 +80,10 @@ class Servers:
         self._log = folder / "log"
         self._started: list[Server] = []
 
-    async def start(self, *options: str, port: int = 0) -> Server:
+    async def start(self, *options: str, port: int = 0, command: Sequence[str] = SERVE) -> Server:
         """Start one."""
-        server = await start(self._log, "--port", str(port), "--data-dir", str(self.data_dir), *options)
+        place = ("--port", str(port), "--data-dir", str(self.data_dir))
+        server = await start(self._log, *place, *options, command=command)
         self._started.append(server)
         return server
 

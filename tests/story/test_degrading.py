@@ -96,10 +96,21 @@ async def _read_only(place: Place) -> Callable[[], Awaitable[object]]:
     return lambda: place.redis.config_set("min-replicas-to-write", 0)
 
 
+async def _demoted(place: Place) -> Callable[[], Awaitable[object]]:
+    await place.redis.replicaof("127.0.0.1", "1")  # Where nobody is: it stays as it is, and takes no writes.
+    return lambda: place.redis.replicaof("NO", "ONE")
+
+
 @pytest.mark.parametrize(
     ("harm", "reason"),
-    [(_gone, "No such file"), (_held, "Timeout"), (_full, "maxmemory"), (_read_only, "good replicas")],
-    ids=["gone", "paused", "full", "read-only"],
+    [
+        (_gone, "No such file"),
+        (_held, "Timeout"),
+        (_full, "maxmemory"),
+        (_read_only, "good replicas"),
+        (_demoted, "read only"),
+    ],
+    ids=["gone", "paused", "full", "read-only", "a replica"],
 )
 async def test_requests_are_told_to_repeat_and_all_goes_on_when_it_is_back(
     place: Place, harm: Callable[[Place], Awaitable[Callable[[], Awaitable[object]]]], reason: str

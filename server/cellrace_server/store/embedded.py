@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -39,6 +40,8 @@ DURABLE = {
     "maxmemory-policy": "noeviction",
 }
 
+NEEDED = 256 * 1024
+"""Bytes; a disk that has less left is called full when the store does not answer."""
 SHUT_DOWN = 1.2
 """Seconds that the last server waits for the store's end; the keeper waits longer."""
 
@@ -92,6 +95,14 @@ class EmbeddedStore:
     def url(self) -> str:
         """Where clients find it."""
         return f"unix://{quote(str(self._socket))}"
+
+    @property
+    def shortage(self) -> str:
+        """What its disk lacks, a sentence; empty when nothing."""
+        with contextlib.suppress(OSError):
+            if shutil.disk_usage(self.data_dir).free < NEEDED:
+                return f"The disk of {self.data_dir} is full."
+        return ""
 
     async def __aenter__(self) -> Self:
         return self

@@ -95,7 +95,8 @@ class Keeper:
                 pass_fds=(lock,),
                 preexec_fn=_die_with_the_keeper if sys.platform == "linux" else None,
             )
-            os.pwrite(lock, b"%d\n" % self._store.pid, 0)
+            with contextlib.suppress(OSError):  # On a full disk the store is kept all the same.
+                os.pwrite(lock, b"%d\n" % self._store.pid, 0)
         finally:
             os.close(lock)
         if self._ending.is_set():
@@ -132,7 +133,8 @@ class Keeper:
             os.close(probe)
 
     def _say(self, sentence: str) -> None:
-        print(f"{os.getpid()}:K {time.strftime('%d %b %Y %H:%M:%S')} * keeper: {sentence}", flush=True)
+        with contextlib.suppress(OSError):  # The log may be on the full disk of which there is something to say.
+            print(f"{os.getpid()}:K {time.strftime('%d %b %Y %H:%M:%S')} * keeper: {sentence}", flush=True)
 
 
 def _die_with_the_keeper() -> None:
