@@ -16,6 +16,7 @@ from cellrace_server import store as store_package
 from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.facts import CountdownBegan, Fact, Joined, ReadySet, Stamped
+from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
@@ -186,11 +187,17 @@ class Shell:
         """The race clock."""
         return self.store.clock.now()
 
-    async def race(self, *players: Player, start_in: int | None = None, settings: Settings | None = None) -> Race:
+    async def race(
+        self,
+        *players: Player,
+        start_in: int | None = None,
+        settings: Settings | None = None,
+        ghosts: tuple[GhostGame, ...] = (),
+    ) -> Race:
         """A race on record that these have joined; with `start_in` (ms, may be negative) its countdown has begun."""
         now = self.now()
         born = new_race(settings or SHORT, race_id=new_id())
-        race = replace(born, created_at=now - 20_000, changed_at=now - 20_000)
+        race = replace(born, created_at=now - 20_000, changed_at=now - 20_000, ghosts=ghosts)
         await self.rooms.create(race)
         facts: list[Fact] = [Joined(player) for player in players]
         if start_in is not None:

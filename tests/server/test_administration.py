@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import EntrantStatus, Player, QueueJoin, RaceState, Settings
+from cellrace.messages import EntrantStatus, Ghost, Player, QueueJoin, RaceState, Settings, SettingsRequest
 from cellrace_server.administration import Administration
 from cellrace_server.core.daily import day_of, opens_at
 from cellrace_server.core.effects import best_board, daily_board, deal_board, rating_board, streak_board
@@ -17,6 +17,7 @@ from cellrace_server.core.facts import Done, Tally
 from cellrace_server.core.race import Race
 from cellrace_server.core.ratings import Skill, applied_to
 from cellrace_server.core.standins import NAMELESS, is_stand_in
+from cellrace_server.ghosts import summon
 from cellrace_server.inspecting import inspect_player, inspect_race
 from cellrace_server.matching import Matching
 from cellrace_server.recomputing import Recomputation
@@ -242,6 +243,21 @@ class TestDelete:
         assert await here.store.queue.read(GAME) == ([], [])
         assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
         assert await is_whole(here)
+
+    async def test_the_player_is_no_ghost_any_more_either(self, here: Shell, office: Administration) -> None:
+        """Not in what the race shows, nor in the settings that asked for the ghost."""
+        old = await ended_race(here, ANN, BEN)
+        asked = Ghost(race=old.id, player="ann")
+        ghosts, _ = await summon(here.store, SettingsRequest(variant=GAME, ghosts=(asked,)), "ben")
+        settings = Settings(variant=GAME, seats=1, deal=DEAL, ranked=False, ghosts=(asked,))
+        race = await here.race(BEN, start_in=-900_000, settings=settings, ghosts=ghosts)
+        await end(here, await here.append(race, Done("ben", EntrantStatus.CONCEDED, Tally(4, 5, 4, 0))))
+        await office.delete("ann")
+        assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
+        record = await here.store.races.load(race.id)
+        assert record is not None
+        (ghost,), (shown,) = record.race.settings.ghosts, record.race.ghosts
+        assert shown.player.id == f"{ghost.player}@{old.id}"
 
     async def test_the_others_keep_what_they_have(self, here: Shell, office: Administration) -> None:
         race = await ended_race(here, ANN, BEN)

@@ -19,11 +19,13 @@ def erased(packed: PackedRace, stand_ins: StandIns) -> PackedRace:
     race = decoded_race(packed.creation)
     created_by = stand_ins.get(race.created_by, race.created_by)
     ghosts = tuple(_ghost(ghost, stand_ins) for ghost in race.ghosts)
+    asked = tuple(replace(g, player=stand_ins.get(g.player, g.player)) for g in race.settings.ghosts)
+    settings = replace(race.settings, ghosts=asked)
     records = []
     for record in packed.records:
         command_id, at, fact = record.split(b":", 2)
         records.append(b":".join((command_id, at, encoded_fact(_fact(decoded_fact(fact), stand_ins)))))
-    creation = encoded_race(replace(race, created_by=created_by, ghosts=ghosts))
+    creation = encoded_race(replace(race, created_by=created_by, settings=settings, ghosts=ghosts))
     return PackedRace(creation, tuple(records), packed.deal, packed.salt)
 
 
