@@ -24,6 +24,7 @@ from cellrace_client.cli.options import (
     NO,
     VARIANT,
     can_be_full_screen,
+    checked_date,
     lang_option,
     show_json,
 )
@@ -86,7 +87,12 @@ def _fetched(server: str, path: str, kind: type[T]) -> tuple[T, bytes]:
 
 @click.command(epilog="Example: cellrace daily six-by-six")
 @click.argument("variant", type=click.Choice(MAIN_VARIANTS), default="freecell")
-@click.option("--practice", metavar="DATE", help="Play the deal of a day that is published; it never counts.")
+@click.option(
+    "--practice",
+    callback=checked_date,
+    metavar="DATE",
+    help="Play the deal of a day that is published; it never counts.",
+)
 @click.option("--show", is_flag=True, help="Tell how the day stands, and begin nothing.")
 @click.option("--yes", is_flag=True, help="Begin without being asked.")
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
@@ -109,7 +115,9 @@ def daily(
     shown, and its hour runs on if you leave, over midnight too: the same command goes on with it. In plain lines the
     board of its day is shown once it has ended. --show and --json begin nothing.
     """
-    if as_json or (show and practice is None):
+    if practice is not None and (as_json or show):
+        raise click.UsageError("--practice begins a race; --show and --json begin nothing.")
+    if as_json or show:
         answer, text = _fetched(server, f"/api/v1/daily/{variant}", Daily)
         if as_json:
             show_json(msgspec.json.decode(text))
@@ -192,7 +200,7 @@ def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tup
 @click.command(epilog="Example: cellrace leaderboard best --variant six-by-six --limit 10")
 @click.argument("board", type=click.Choice(BOARDS))
 @click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
-@click.option("--date", help="With daily: the day, YYYY-MM-DD.  [default: today, UTC]")
+@click.option("--date", callback=checked_date, help="With daily: the day, YYYY-MM-DD.  [default: today, UTC]")
 @click.option("--deal", type=DEAL_NUMBER, help="With deal: its number.")
 @click.option("--people", is_flag=True, help="Without bots.")
 @click.option("--limit", type=click.IntRange(0, 100), default=20, show_default=True, help="How many rows.")

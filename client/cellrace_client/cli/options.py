@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from datetime import date
 from typing import TypeVar
 
 import click
@@ -15,6 +16,7 @@ from cellrace.deals import LAST_DEAL
 from cellrace.variants import VARIANTS
 from cellrace_client.language import LANGUAGES, speak
 from cellrace_client.terminal.board_lines import board_lines
+from cellrace_client.terminal.speech import printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -28,6 +30,17 @@ DEAL_NUMBER = click.IntRange(1, LAST_DEAL)
 
 VARIANT = click.Choice(tuple(VARIANTS))
 """A game by its id."""
+
+
+def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """What an option for a day was given, as the protocol writes it. Raises BadParameter."""
+    try:
+        right = text is None or date.fromisoformat(text).isoformat() == text  # Python reads other forms as well.
+    except ValueError:
+        right = False
+    if text is not None and not right:
+        raise click.BadParameter(f"{printable(text)} is no date; write it as YYYY-MM-DD.", ctx, param)
+    return text
 
 
 def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click's signature
