@@ -33,13 +33,13 @@ VARIANT = click.Choice(tuple(VARIANTS))
 
 
 def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
-    """What an option for a day was given, as the protocol writes it. Raises BadParameter."""
+    """What an option for a day was given, as the protocol writes it. Raises UsageError."""
     try:
         right = text is None or date.fromisoformat(text).isoformat() == text  # Python reads other forms as well.
     except ValueError:
         right = False
     if text is not None and not right:
-        raise click.BadParameter(f"{printable(text)} is no date; write it as YYYY-MM-DD.", ctx, param)
+        raise click.UsageError(f"--{param.name}: {printable(text)} is no date; write it as YYYY-MM-DD.", ctx)
     return text
 
 
