@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from typing import TYPE_CHECKING
+from weakref import proxy
 
 from cellrace.messages import Spectate
 from cellrace_server.core.spectating import DELAY, shown_until
@@ -18,7 +19,9 @@ class Gallery:
     """Shows spectators here what they may see by now."""
 
     def __init__(self, room: Room, announcer: Announcer) -> None:
-        self._room = room
+        self._room: Room = proxy(
+            room
+        )  # Else a room that is let go, with all its boards, stays until a rare collection.
         self._announcer = announcer
         self._shown: dict[str, int] = {}
 
@@ -58,7 +61,7 @@ class GhostPlays:
     """Lets the ghosts of a room play what they have played by now."""
 
     def __init__(self, room: Room) -> None:
-        self._room = room
+        self._room: Room = proxy(room)
 
     def play(self, now: int) -> None:
         """Let each ghost come as far as it had come so long after its start."""

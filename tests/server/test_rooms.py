@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from weakref import ref
 
 import pytest
 from msgspec.structs import replace
@@ -87,6 +89,19 @@ class TestHolding:
             assert len(here.rooms) == 1
         await eventually(lambda: len(here.rooms) == 0)
         assert await hosts(here, race) == set()
+
+    async def test_what_is_let_go_waits_for_no_collector(self, here: Shell) -> None:
+        """Which looks seldom on a node: thousands of rooms with all their boards would lie about until then."""
+        race = await here.race(ANN, BEN, start_in=-1_000)
+        gc.disable()
+        try:
+            async with here.rooms.hold(race.id) as referee:
+                room = ref(referee.room)
+            del referee
+            await eventually(lambda: len(here.rooms) == 0)
+            await eventually(lambda: room() is None)
+        finally:
+            gc.enable()
 
     async def test_it_stays_while_somebody_hears_it(self, here: Shell) -> None:
         race = await here.race(ANN)

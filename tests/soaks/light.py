@@ -35,10 +35,12 @@ class Refused(Exception):
 class LightConnection(asyncio.Protocol):
     """One connection from its handshake to its loss."""
 
-    __slots__ = ("_answers", "_asked", "_buffer", "_forwarded", "_open", "_transport", "lost", "pings")
+    __slots__ = ("_answers", "_asked", "_buffer", "_forwarded", "_open", "_transport", "heard", "lost", "pings")
 
     def __init__(self, forwarded: str, lost: Callable[[int | None], None] | None) -> None:
         self.lost = lost
+        self.heard: Callable[[Map], None] | None = None
+        """Hears what is pushed, if anybody does."""
         self.pings = 0
         self._forwarded = forwarded
         self._buffer = b""
@@ -137,10 +139,13 @@ class LightConnection(asyncio.Protocol):
                 code = int.from_bytes(payload[:2], "big") if payload else None
                 self._send(0x88, payload[:2])
                 self._end(code, ConnectionResetError(f"the server has closed with {code}"))
-            case 2 if self._answers:
+            case 2 if self._answers or self.heard is not None:
                 message: Map = msgpack.unpackb(payload)
-                answer = self._answers.pop(message.get("re", 0), None)
-                if answer is not None and not answer.done():
+                answer = self._answers.pop(message.get("re", 0), None) if self._answers else None
+                if answer is None:
+                    if self.heard is not None:
+                        self.heard(message)
+                elif not answer.done():
                     answer.set_result(message)
             case _:
                 pass

@@ -72,8 +72,10 @@ class Connection(ServerConnection):
         """The connection is lost."""
         super().connection_lost(exc)
         self._lost = True
-        for then in self._when_lost:
+        told, self._when_lost = self._when_lost, ()
+        for then in told:
             then()
+        self.receive = self._ponged = None
 
     def process_event(self, event: Any) -> None:
         """Take a data frame; everything else goes the usual way."""
