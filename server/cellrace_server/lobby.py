@@ -6,6 +6,7 @@ import contextlib
 import secrets
 from collections.abc import Callable
 from hashlib import sha256
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -35,6 +36,10 @@ from cellrace_server.store.races import Secret
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
 
+DOUBTFUL_FOR = 60_000
+"""For how long a race is remembered whose creation was answered with `retry_later`, ms; repeats come in a second."""
+DOUBTFUL_KEPT = 8
+"""How many of them for each connection; the oldest gives way."""
 REMATCHES = 100
 """How many successors of one race may be cancelled, one after the other."""
 
@@ -50,17 +55,38 @@ class Lobby:
         self._rooms = rooms
         self._admission = admission
         self._bounds = bounds
+        self._doubtful: WeakKeyDictionary[Member, list[tuple[RaceCreate, Race]]] = WeakKeyDictionary()
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
-        """A new race, the asking player in it. Raises Refused, StoreUnavailable."""
+        """A new race, the asking player in it; the same one where its creation is asked for again, unchanged.
+
+        Raises Refused, StoreUnavailable (then it may be there, and is remembered).
+        """
+        race = self._remembered(member, request) or await self._race_to_create(member, request)
+        try:
+            await self._store.lists.add(race)
+            await self._rooms.create(race)
+            return await self._enter(member, race.id, answer)
+        except StoreUnavailable:
+            doubtful = self._doubtful.setdefault(member, [])
+            doubtful.append((request, race))
+            del doubtful[:-DOUBTFUL_KEPT]
+            raise
+
+    def _remembered(self, member: Member, request: RaceCreate) -> Race | None:
+        doubtful, now = self._doubtful.get(member, []), self._store.clock.now()
+        for place, (asked, race) in enumerate(doubtful):
+            if asked == request and now < race.created_at + DOUBTFUL_FOR:
+                del doubtful[place]
+                return race
+        return None
+
+    async def _race_to_create(self, member: Member, request: RaceCreate) -> Race:
         ghosts, deal = await summon(self._store, request.settings, member.player.id)
         settings = settle(request.settings, deal)
         if member.player.bot and not settings.bots:
             raise Refused(ErrorCode.BOTS_NOT_ALLOWED)
-        race = self._new_race(member.player.id, new_id(), settings, ghosts=ghosts)
-        await self._store.lists.add(race)
-        await self._rooms.create(race)
-        return await self._enter(member, race.id, answer)
+        return self._new_race(member.player.id, new_id(), settings, ghosts=ghosts)
 
     def _new_race(
         self,

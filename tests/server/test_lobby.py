@@ -12,6 +12,7 @@ from cellrace.messages import Player, RaceCreate, RaceJoin, RaceList, RaceState,
 from cellrace_server.lobby import CODE_LETTERS
 from cellrace_server.room import Room
 from cellrace_server.store import keys
+from cellrace_server.store.errors import StoreUnavailable
 from tests.server.shell import FakeMember, Shell
 
 ANN = Player(id="pann", name="Ann", bot=False)
@@ -35,6 +36,33 @@ def test_codes_have_no_letters_that_look_alike() -> None:
     assert len(CODE_LETTERS) == 31
     assert re.fullmatch("[2-9A-Z]+", CODE_LETTERS)
     assert not set("ILO01") & set(CODE_LETTERS)
+
+
+@pytest.mark.parametrize("lost", ["ZADD", "race_create", "race_load", "race_open", "race_append"])
+async def test_a_creation_that_is_repeated_after_retry_later_makes_one_race(here: Shell, lost: str) -> None:
+    """Whether the store has carried it out or not; asked for once more, it is another one."""
+    ann, request = FakeMember(ANN), RaceCreate(id=7)
+    (here.link.lose_reply if lost != "race_open" else here.link.lose_request)(lost)
+    with pytest.raises(StoreUnavailable):
+        await here.lobby.create(ann, request, Answers())
+    created = Answers()
+    await here.lobby.create(ann, request, created)
+    assert await listed(here) == [created[0].id]
+    assert await here.store.players.races(ANN.id) == (created[0].id,)
+    assert [entrant.player for entrant in created[0].race.entrants] == [ANN]
+    await here.lobby.create(ann, request, created)
+    await here.lobby.create(FakeMember(BOB), request, created)
+    assert len({room.id for room in created}) == 3
+
+
+async def test_a_creation_with_other_settings_is_no_repeat(here: Shell) -> None:
+    ann, created = FakeMember(ANN), Answers()
+    here.link.lose_reply("race_append")
+    with pytest.raises(StoreUnavailable):
+        await here.lobby.create(ann, RaceCreate(id=7), Answers())
+    await here.lobby.create(ann, RaceCreate(id=7, settings=SettingsRequest(seats=4)), created)
+    assert created[0].race.settings.seats == 4
+    assert len(await here.store.players.races(ANN.id)) == 2
 
 
 async def test_a_race_that_is_being_created_is_not_taken_off_its_list(here: Shell) -> None:

@@ -102,6 +102,15 @@ async def test_healthz_says_that_the_process_lives(node: Node) -> None:
     assert (head.status, head.headers, head.body) == (200, fetched.headers, b"")
 
 
+async def test_balancers_that_speak_http_1_0_are_answered(node: Node) -> None:
+    for request in ("GET /healthz HTTP/1.0", "GET /readyz HTTP/1.0"):
+        reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+        writer.write(f"{request}\r\n\r\n".encode())
+        async with asyncio.timeout(10):
+            assert (await reader.read()).startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 503 "))
+        writer.close()
+
+
 async def test_readyz_needs_a_message_that_has_come_back(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ready() -> bool:
         return (await fetch(node.port, "/readyz")).status == 200
