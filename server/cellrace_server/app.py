@@ -121,7 +121,8 @@ async def running(config: Config) -> AsyncIterator[Node]:
         stack.push_async_callback(connected.client.aclose)
         for warning in connected.warnings:
             log.warning(warning)
-        store = await open_store(connected.client, node, connected.replicas, int(config.keep_days * DAY))
+        kept, boards_kept = int(config.keep_days * DAY), int(config.keep_boards_days * DAY)
+        store = await open_store(connected.client, node, connected.replicas, kept, boards_kept)
         stack.push_async_callback(store.clock.close)
         signer = await Signer.open(
             config.signing_key or directory / KEY_FILE,

@@ -83,6 +83,8 @@ class Config(Struct, frozen=True):
     """The file of the key that signs replays; None for the one in the data directory, which is made if need be."""
     keep_days: float = 30.0
     """How long a race that has ended is kept, and its replays with it."""
+    keep_boards_days: float = 365.0
+    """How long the board of a deal is kept after its last new row."""
     drain: float = 0.0
     """How many seconds a node that is told to end waits for the races that are run here; it takes no new ones."""
     reuse_port: bool = False

@@ -93,6 +93,12 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     help="The file of the key that signs replays; by default signing.key in the data directory, made if need be.",
 )
 @click.option("--keep-days", default=30.0, type=_FiniteRange(0.01, 3650), help="Days that an ended race is kept.")
+@click.option(
+    "--keep-boards-days",
+    default=365.0,
+    type=_FiniteRange(0.01, 36500),
+    help="Days that the board of a deal is kept after its last new row.",
+)
 @click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
 @click.option(
     "--trusted-proxy",
@@ -126,6 +132,7 @@ def serve(
     key: Path | None,
     signing_key: Path | None,
     keep_days: float,
+    keep_boards_days: float,
     origins: tuple[str, ...],
     trusted_proxies: tuple[str, ...],
     drain: float,
@@ -153,6 +160,7 @@ def serve(
         key=key,
         signing_key=signing_key,
         keep_days=keep_days,
+        keep_boards_days=keep_boards_days,
         origins=origins,
         trusted_proxies=trusted_proxies,
         log_level=log_level,

@@ -81,6 +81,11 @@ def deal_board(variant: str, deal: int) -> str:
     return f"deal:{variant}:{deal}"
 
 
+def is_deal_board(board: str) -> bool:
+    """Whether a board is one of a deal, of which there are as many as deals that were won."""
+    return board.startswith("deal:")
+
+
 def daily_board(day: date, variant: str) -> str:
     """The board of a day's challenge."""
     return f"daily:{day}:{variant}"

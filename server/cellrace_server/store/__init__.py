@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from cellrace_server.counts import Counts
 from cellrace_server.store.accounts import AccountStore
 from cellrace_server.store.acts import ActStore
-from cellrace_server.store.boards import BoardStore
+from cellrace_server.store.boards import DEAL_BOARDS_KEPT, BoardStore
 from cellrace_server.store.census import Census
 from cellrace_server.store.clock import RaceClock
 from cellrace_server.store.commits import Committer
@@ -53,10 +53,16 @@ class Store:
     counts: Counts
 
 
-async def open_store(redis: Redis, node: str, replicas: Replicas | None = None, kept: int = KEPT) -> Store:
+async def open_store(
+    redis: Redis,
+    node: str,
+    replicas: Replicas | None = None,
+    kept: int = KEPT,
+    deal_boards_kept: int = DEAL_BOARDS_KEPT,
+) -> Store:
     """The store of a node, its functions loaded and its clock set; ended races are `kept` for so many ms.
 
-    Raises StoreUnavailable.
+    Boards of deals are kept as long at least. Raises StoreUnavailable.
     """
     counts = Counts()
     link = Link(redis, counts, replicas)
@@ -70,7 +76,7 @@ async def open_store(redis: Redis, node: str, replicas: Replicas | None = None, 
         DealStore(link),
         DueStore(link),
         NodeStore(link, node),
-        BoardStore(link),
+        BoardStore(link, max(kept, deal_boards_kept)),
         RatingStore(link),
         DailyStore(link),
         ProfileStore(link),

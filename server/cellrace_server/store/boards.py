@@ -7,9 +7,12 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from cellrace_server.core.effects import RowInfo, Score
+from cellrace_server.core.effects import RowInfo, Score, is_deal_board
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
+
+DEAL_BOARDS_KEPT = 365 * 24 * 3_600_000
+"""How long the board of a deal is kept after its last new row, ms: nearly every race leaves one."""
 
 
 class Row(Struct, frozen=True):
@@ -42,8 +45,9 @@ class Rows(Struct, frozen=True):
 class BoardStore:
     """Reads and writes boards."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, deal_boards_kept: int = DEAL_BOARDS_KEPT) -> None:
         self._link = link
+        self._deal_boards_kept = deal_boards_kept
 
     async def submit(self, score: Score, rule: Rule = Rule.BETTER, until: int | None = None) -> None:
         """A player's value, where the rule lets it take the place of the one that is known.
@@ -52,7 +56,8 @@ class BoardStore:
         """
         player, info = score.player, msgspec.json.encode(score.info)
         row = (player.id, score.value, score.order, int(player.bot), info, rule, "" if until is None else until)
-        await self._link.call("board_submit", [keys.board(score.board)], *row)
+        lives = self._deal_boards_kept if is_deal_board(score.board) else ""
+        await self._link.call("board_submit", [keys.board(score.board)], *row, lives)
 
     async def remove(self, board: str, player: str) -> bool:
         """Take a player off a board; whether there was such a row."""

@@ -243,6 +243,21 @@ async def test_a_deals_board_is_like_any_other_however_long_it_grows(boards: Boa
     assert await census.rows("deal:one-suit:5") == await census.rows("best:one-suit")
 
 
+async def test_the_board_of_a_deal_goes_when_nobody_has_got_onto_it_for_long(link: Link, board: str) -> None:
+    """Long or short; any other board stays."""
+    boards = BoardStore(link, 5_000_000)
+    for number in range(40):
+        await fill(boards, score(f"p{number}", 300, number))
+        if number in (0, 39):
+            found = await link.command("KEYS", "board:*")
+            lives = {await link.command("PTTL", key) for key in found}
+            if board.startswith("deal:"):
+                assert lives
+                assert all(4_900_000 < life <= 5_000_000 for life in lives)
+            else:
+                assert lives == {-1}
+
+
 async def test_a_short_board_is_one_key_and_the_census_reads_it(boards: BoardStore, link: Link, board: str) -> None:
     await fill(boards, score("ann", 300, 1), score(BOT, 200, 2))
     rows = await Census(link).rows(board)

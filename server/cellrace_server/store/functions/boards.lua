@@ -17,7 +17,8 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   daily:{DATE:GAME}:attempts   hash    player -> "race:start_at:made"; made is 1 once the race is on record, else 0
 
   function           keys      arguments                                            answer
-  board_submit       board     player, value, order, bot, info, rule, until or ""   1 when the row is written
+  board_submit       board     player, value, order, bot, info, rule, until or "",  1 when the row is written
+                               ms that the board lives from now on, or ""
   board_remove       board     player                                               how many rows went
   board_prune        board     now                                                  how many rows went, for their time was over
   board_rows         board     people only, offset, limit, player, around           {total, first, {player, value, place, info}…, own row}
@@ -90,6 +91,9 @@ end
 local function board_submit(keys, args)
   local done = submit_row(keys[1], args[1], args[2], args[3], args[4], args[5], args[6])
   if done == 1 and args[7] ~= '' then redis.call('ZADD', keys[1] .. ':until', args[7], args[1]) end
+  if done == 1 and args[8] ~= '' then
+    for _, suffix in ipairs({'', ':rows', ':people', ':info'}) do redis.call('PEXPIRE', keys[1] .. suffix, args[8]) end
+  end
   return done
 end
 
