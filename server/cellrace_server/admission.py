@@ -33,7 +33,7 @@ RETRY = 1.0
 HELLOS_AT_ONCE = 32
 """So many come in at the same time: when thousands do, as after a node's death, all of them at once would only wait for
 the store until it seems to be gone."""
-HELLO_PATIENCE = 8.0
+HELLO_PATIENCE = 12.0
 """How long others wait for their turn, in seconds, before they are asked to say hello again."""
 HELLO_AGAIN = 2_000
 """After how long, ms."""

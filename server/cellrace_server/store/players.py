@@ -20,6 +20,7 @@ ORPHANED_NAME = 60_000
 RECENT_RACES = 50
 """How many ended races a player's list keeps."""
 
+_IDENTITY = ("name", "bot", "since", "folded")
 _ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -78,24 +79,18 @@ class PlayerStore:
     async def recognise(self, token: str) -> Identity:
         """The player of a token. Raises Refused with `bad_token` or `banned`."""
         player_id = token.partition(".")[0]
-        known, banned = await self._link.command("HMGET", keys.player(player_id), "token", "banned")
-        if known is None or not hmac.compare_digest(known, _hashed(token).encode()):
+        fields = ("token", "banned", *_IDENTITY)
+        known, banned, *identity = await self._link.command("HMGET", keys.player(player_id), *fields)
+        if known is None or identity[0] is None or not hmac.compare_digest(known, _hashed(token).encode()):
             raise Refused(ErrorCode.BAD_TOKEN)
         if banned is not None:
             raise Refused(ErrorCode.BANNED)
-        identity = await self.find(player_id)
-        if identity is None:
-            raise Refused(ErrorCode.BAD_TOKEN)
-        return identity
+        return _identity(player_id, identity)
 
     async def find(self, player_id: str) -> Identity | None:
         """The player of an id, or None."""
-        answer: Answer = await self._link.command("HMGET", keys.player(player_id), "name", "bot", "since", "folded")
-        name, bot, since, folded = answer
-        if name is None:
-            return None
-        player = Player(id=player_id, name=name.decode(), bot=bot == b"1")
-        return Identity(player, int(since), folded.decode())
+        found: Answer = await self._link.command("HMGET", keys.player(player_id), *_IDENTITY)
+        return None if found[0] is None else _identity(player_id, found)
 
     async def find_all(self, player_ids: Sequence[str]) -> dict[str, Player]:
         """The players of several ids; those that there are not are left out."""
@@ -211,6 +206,11 @@ class PlayerStore:
 
     async def _swap_name(self, key: str, held: str, wanted: str) -> bool:
         return bool(await self._link.call("name_swap", [key], held, wanted))
+
+
+def _identity(player_id: str, found: Answer) -> Identity:
+    name, bot, since, folded = found
+    return Identity(Player(id=player_id, name=name.decode(), bot=bot == b"1"), int(since), folded.decode())
 
 
 def _sid(epoch: bytes | None, random: bytes | None) -> str:
