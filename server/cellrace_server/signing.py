@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -65,8 +66,10 @@ class _Version(NamedTuple):
 def read_key(path: Path) -> SigningKey:
     """The key in a file. Raises KeyUnfit, FileNotFoundError."""
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_open_now) as file:
             mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                raise KeyUnfit(f"The signing key {path} is no regular file, which is looked at again for another key.")
             if os.name == "posix" and mode & _OTHERS:
                 raise KeyUnfit(
                     f"The signing key {path} can be used by others (mode {mode & 0o777:04o}). Run chmod 600 on it; if "
@@ -84,6 +87,11 @@ def read_key(path: Path) -> SigningKey:
     if not isinstance(private, Ed25519PrivateKey):
         raise KeyUnfit(f"{path} holds no Ed25519 key in PEM without a password. {_how_to_make(path)}")
     return SigningKey(private)
+
+
+def _open_now(path: str, flags: int) -> int:
+    # A pipe would be waited for, and with it the whole node.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def make_key(path: Path) -> None:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 import pytest_asyncio
@@ -111,6 +112,20 @@ class TestFile:
     def test_a_directory_in_its_place_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(KeyUnfit, match="cannot be read"):
             read_key(tmp_path)
+
+    @posix_only
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path: Path) -> None:
+        """The file is looked at again and again, and a node that waited would do nothing else."""
+        path = tmp_path / KEY_FILE
+        os.mkfifo(path, 0o600)
+        writer = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        os.write(writer, pem())
+        patience = Timer(5, os.close, (writer,))
+        patience.start()
+        with pytest.raises(KeyUnfit, match="is no regular file"):
+            read_key(path)
+        patience.cancel()
+        os.close(writer)
 
     def test_where_no_key_can_be_kept_the_options_are_named(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(b"")
