@@ -18,7 +18,7 @@ from cellrace_server.store.embedded import EmbeddedStore
 from tests.soaks.figures import Figure, Tell
 from tests.soaks.light import LightConnection, Map
 from tests.soaks.long_races import ENTRIES, long_races
-from tests.soaks.processes import resident
+from tests.soaks.processes import MIB, resident
 from tests.story.servers import servers
 from tests.story.solved_games import stocked_game
 
@@ -35,6 +35,8 @@ LONG_AT_ONCE = 24
 MOST_LONG = 1_500
 MOST_NODE = 20.0
 MOST_RACE = 2.5
+MOST_FILE = 2 * 64.0
+"""It is written anew when it is twice what it was, and 64 MiB at least; so few races take much less by themselves."""
 
 
 async def run(folder: Path, size: int, tell: Tell) -> list[Figure]:
@@ -147,10 +149,12 @@ async def pack(folder: Path, count: int, tell: Tell) -> list[Figure]:
 
         await asyncio.gather(*(one() for _ in range(count)))
         each = (await _in_use(client) - before) / count / 1024
+        written = int((await client.info("persistence"))["aof_current_size"]) / MIB
         await client.aclose()
     return [
         Figure(f"store: a race of two with {ENTRIES} entries each, of {count:,}", each, "KiB", most=MOST_RACE),
         Figure(f"the same, for {PROMISED:,} of them", each * PROMISED / 1024, "MiB"),
+        Figure("store: its append-only file", written, "MiB", most=MOST_FILE),
     ]
 
 
