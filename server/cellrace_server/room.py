@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cellrace.messages import CloseCode, Player
-from cellrace_server.core.facts import CountdownBegan, Done, Joined, Left, Stamped, Tally
+from cellrace_server.core.facts import CountdownBegan, Done, Joined, Left, Over, Stamped, Tally
 from cellrace_server.core.presence import Nodes, Presence, absent_since
 from cellrace_server.core.race import Entrant, Race, evolve
 from cellrace_server.gallery import Gallery, GhostPlays
@@ -90,10 +90,9 @@ class Room:
         self.lost = False
         """Whether the record turned out to be another one: whoever comes into this room is sent away."""
         self._announcer = announcer
-        self._entrants: dict[str, Entrant] = {}
+        self._entrants = {entrant.player.id: entrant for entrant in self.race.entrants}
         self.gallery = Gallery(self, announcer)
         self.ghosts = GhostPlays(self)
-        self._index_entrants()
         self._deal(record.logs)
 
     @property
@@ -110,9 +109,6 @@ class Room:
         """Everybody here who hears the room."""
         yield from self.entrants_here.values()
         yield from self.spectators
-
-    def _index_entrants(self) -> None:
-        self._entrants = {entrant.player.id: entrant for entrant in self.race.entrants}
 
     def entrant(self, player: str) -> Entrant | None:
         """The entrant of a player's id, found at once also among hundreds."""
@@ -194,7 +190,7 @@ class Room:
     def _apply_fact(self, stamped: Stamped) -> None:
         self.race = evolve(self.race, stamped)
         self.facts.append(stamped)
-        self._index_entrants()
+        self._entrants = {entrant.player.id: entrant for entrant in self.race.entrants}
         match stamped.fact:
             case CountdownBegan():
                 self._deal({})
@@ -203,6 +199,8 @@ class Room:
             case Joined():
                 for spectator in [s for s in self.spectators if s.player.id == stamped.fact.player.id]:
                     self.attach(spectator)
+            case Over():
+                self.release()  # Also by a clock that is behind, and has not seen it begin.
 
     @property
     def wants_deal(self) -> bool:
@@ -223,6 +221,8 @@ class Room:
             player = entrant.player.id
             if player not in self.plays:
                 self.plays[player] = Play(self.start.game(), logs.get(player, ()))
+        if self.race.standings is not None:
+            self.release()
 
     def release(self) -> None:
         """The start has come: tell the deal, once; that of a race which was cancelled before stays secret."""

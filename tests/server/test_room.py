@@ -15,6 +15,7 @@ from cellrace_server.core.facts import (
     Fact,
     Joined,
     Left,
+    Over,
     ReadySet,
     Stamped,
     Tally,
@@ -103,6 +104,16 @@ class TestFacts:
         room.apply_facts(recorded(NEW, Joined(ANN), Joined(BEN)).facts)
         assert not room.spectators
         assert room.entrants_here == {"ben": ben}
+
+    def test_a_race_that_is_over_hides_nothing_also_where_it_has_not_begun(self) -> None:
+        """A clock may be behind by more than a whole race lasts; nobody is told that it starts any more."""
+        facts = (*BEGUN, Done("ann", EntrantStatus.FORFEITED, Tally()), Done("ben", EntrantStatus.FORFEITED, Tally()))
+        room, recorder = room_of(recorded(NEW, *facts))
+        assert not room.released
+        room.apply_facts(recorded(NEW, *facts, Over(())).facts)
+        assert room.released
+        assert "started" not in recorder.kinds
+        assert room_of(recorded(NEW, *facts, Over(())))[0].released
 
     def test_round_trips_are_measured_at_the_countdown_and_at_the_start(self) -> None:
         room, _ = room_of(recorded(NEW, *LINED_UP))

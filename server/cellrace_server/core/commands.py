@@ -275,7 +275,8 @@ def _settled(race: Race, facts: list[Fact], now: int) -> list[Fact]:
         after = apply(after, fact, now)
     if after.ended:
         return facts
-    match after.state(now):
+    # Not before what is on record: by a clock that is behind, a race might be over before it has begun.
+    match after.state(max(now, after.changed_at)):
         case RaceState.OPEN:
             return facts if after.entrants else [*facts, Cancelled(CancelReason.EMPTY)]
         case RaceState.COUNTDOWN:
