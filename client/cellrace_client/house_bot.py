@@ -16,7 +16,6 @@ from random import Random
 import msgspec
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
-from cellrace.messages import CloseCode
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.connection import Closed, connect
@@ -29,6 +28,8 @@ ROUND = 5.0
 """Seconds in which some bot has been in each queue, however few there are."""
 REST = 5.0
 """Seconds before the next attempt when a server wants no such player, or says something unexpected."""
+REST_OF_BANNED = 60.0
+"""Seconds before one that is banned asks again whether it may come back."""
 NAMES = ("Merle", "Robin", "Wren", "Finch", "Heron", "Crane", "Raven", "Swift", "Linnet", "Teal", "Dove", "Jay")
 
 
@@ -97,9 +98,10 @@ def _quietly(_: str) -> None:
 
 
 async def stay(place: Place) -> None:
-    """Race for ever; come as somebody new where the server knows this bot no longer; end only if it is banned."""
+    """Race for ever; come as somebody new where the server knows this bot no longer."""
     name: str | None = place.name
     while True:
+        rest = REST  # A server that is away is not asked all the time.
         try:
             await play(place, name)
         except Refused as refused:
@@ -110,13 +112,12 @@ async def stay(place: Place) -> None:
                 name = None
                 continue
             if refused.code == ErrorCode.BANNED:
-                return
-        except Closed as closed:
-            if closed.close_code == CloseCode.BANNED:
-                return
+                rest = REST_OF_BANNED
+        except Closed:
+            pass  # Sent away by an operator, it hears next time whether it is banned or deleted.
         except CellraceError as error:
             print(error, file=sys.stderr)
-        await asyncio.sleep(REST)  # A server that is away is not asked all the time.
+        await asyncio.sleep(rest)
 
 
 class _Input(asyncio.Protocol):
@@ -138,8 +139,6 @@ async def main(place: Place) -> None:
     await asyncio.wait((staying, ending), return_when=asyncio.FIRST_COMPLETED)
     if staying.done():
         staying.result()
-        # One that is banned stays where it is and does nothing: it would only be started again.
-        await ending
     staying.cancel()
     await asyncio.gather(staying, return_exceptions=True)
 

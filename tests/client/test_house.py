@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from cellrace.errors import ErrorCode, Refused
+from cellrace.messages import CloseCode
 from cellrace.variants import MAIN_VARIANTS
+from cellrace_client import house_bot
+from cellrace_client.errors import Closed
 from cellrace_client.house import accounts, bot_words
 from cellrace_client.house_bot import NAMES, ROUND, Place
+from cellrace_client.tokens import read_token_file, write_token_file
 from cellrace_server.core.names import parse_name
 
 
@@ -62,6 +68,31 @@ def test_in_each_queue_is_some_bot_within_a_round_however_few_there_are(bots: in
     for game, begin in product(MAIN_VARIANTS, range(len(MAIN_VARIANTS))):
         visited = {one.games[(begin + n) % len(MAIN_VARIANTS)] for one in places for n in range(rounds)}
         assert game in visited
+
+
+async def test_one_that_is_sent_away_is_there_again_once_it_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let in again by the operator, as it was; deleted, as somebody new: a house keeps as many as it was told to."""
+    token = tmp_path / "001.token"
+    write_token_file(token, "old")
+    banned, unknown = Refused(ErrorCode.BANNED), Refused(ErrorCode.BAD_TOKEN)
+    met = iter([Closed.by_server(CloseCode.BANNED), banned, banned, Closed.by_server(1001), unknown])
+    known = []
+
+    async def play(place: Place, name: str | None) -> None:
+        assert name == place.name
+        known.append(read_token_file(Path(place.token_file)))
+        if (end := next(met, None)) is None:
+            raise asyncio.CancelledError
+        raise end
+
+    monkeypatch.setattr(house_bot, "play", play)
+    monkeypatch.setattr(house_bot, "REST", 0.0)
+    monkeypatch.setattr(house_bot, "REST_OF_BANNED", 0.0)
+    with pytest.raises(asyncio.CancelledError):
+        await house_bot.stay(Place("ws://localhost:8765/ws", str(token), 0, 1))
+    assert known == ["old"] * 5 + [None]
 
 
 def test_its_command_reads_back_as_its_place() -> None:
