@@ -21,6 +21,7 @@ RECENT_RACES = 50
 """How many ended races a player's list keeps."""
 
 _IDENTITY = ("name", "bot", "since", "folded")
+ID_LENGTH = 12
 _ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -55,7 +56,7 @@ def new_credentials() -> Credentials:
     return Credentials(player_id, f"{player_id}.{secrets.token_urlsafe(24)}")
 
 
-def new_id(length: int = 12) -> str:
+def new_id(length: int = ID_LENGTH) -> str:
     """A random id without letters that look alike: about 59 bits at the usual length."""
     return "".join(secrets.choice(_ID_LETTERS) for _ in range(length))
 
@@ -183,6 +184,9 @@ class PlayerStore:
         return int(await self._link.command("GET", keys.guesses(kind, address)) or 0)
 
     async def _claim_name(self, folded: str, player_id: str, now: int) -> None:
+        # Players are named by id or by name: a name that is another's id would stand for both.
+        if len(folded) == ID_LENGTH and folded != player_id and await self.find(folded) is not None:
+            raise Refused(ErrorCode.NAME_TAKEN)
         key = keys.name(folded)
         claim = f"{player_id}:{now}"
         if await self._swap_name(key, "", claim):

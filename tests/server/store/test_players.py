@@ -163,6 +163,16 @@ class TestNames:
         assert (await here.store.players.change(identity, None, False, NOW)).bot
 
 
+async def test_nobody_is_called_as_another_player_s_id_reads(here: Shell) -> None:
+    """A player is named by id or by name: an operator who means the one would ban the other."""
+    ann, _ = await registered(here, "Ann")
+    for name in (ann.id, ann.id.upper()):
+        with pytest.raises(Refused) as refused:
+            await registered(here, name)
+        assert refused.value.code == ErrorCode.NAME_TAKEN
+    assert await here.store.accounts.find_id(ann.id) == ann.id
+
+
 class TestConnections:
     async def test_each_hello_gets_a_greater_epoch(self, here: Shell, there: Shell) -> None:
         ann, _ = await registered(here, "Ann")
