@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from tests.fuzz.run import OPTIONS, run
@@ -14,7 +15,7 @@ from tests.story.servers import servers
 async def _soak(count: int, seed: int) -> str:
     with tempfile.TemporaryDirectory(prefix="cellrace-fuzz-") as folder:
         async with servers(Path(folder)) as house:
-            return await run(await house.start(*OPTIONS), count, seed)
+            return await run(await house.start(*OPTIONS), count, seed, partial(print, flush=True))
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -39,6 +40,8 @@ AT_ONCE = 25
 """Inputs that are sent before answers are waited for."""
 CONNECTIONS = 100
 """Connections at once, where each is for one input."""
+ROUND = 50_000
+"""Inputs after which the server is looked at."""
 WARM_UP = 20
 """Rounds at most before the memory is measured."""
 ENOUGH = 0.3
@@ -175,23 +178,30 @@ ANSWERS = frozenset(
 )
 
 
-async def run(server: Server, count: int, seed: int) -> str:
-    """So many inputs in all, most of them to the codecs alone; what came of them."""
+def _shares(count: int) -> dict[str, int]:
+    """How many inputs of a kind go to the server; the others go to the codecs alone."""
+    return {"frames": count * 20 // 100, "requests": count * 4 // 100, "socket_bytes": count * 2 // 100}
+
+
+async def run(server: Server, count: int, seed: int, tell: Callable[[str], None] = lambda line: None) -> str:
+    """So many inputs in all, most of them to the codecs alone; tells of each round, and what came of them all."""
     fuzz = Fuzz(server, seed)
-    shares = {"frames": count * 20 // 100, "requests": count * 4 // 100, "socket_bytes": count * 2 // 100}
     # First until it has all that it needs: what is cached at first use, and what waits for the collector's next round.
     for _ in range(WARM_UP):
         known = fuzz.memory
-        for name, share in shares.items():
+        for name, share in _shares(count).items():
             await getattr(fuzz, name)(min(share, 500))
         if fuzz.memory - known < 2**20:
             break
     before, began = fuzz.memory, time.monotonic()
-    read_frames(fuzz.inputs, count - sum(shares.values()))
-    for name, share in shares.items():
-        await getattr(fuzz, name)(share)
-    await fuzz.still_well()
-    growth = (fuzz.memory - before) / 2**20
-    assert growth <= GROWTH, f"the server has grown by {growth:.1f} MB"
+    for done in range(0, count, ROUND):
+        part = min(ROUND, count - done)
+        read_frames(fuzz.inputs, part - sum(_shares(part).values()))
+        for name, share in _shares(part).items():
+            await getattr(fuzz, name)(share)
+        await fuzz.still_well()
+        growth = (fuzz.memory - before) / 2**20
+        assert growth <= GROWTH, f"the server has grown by {growth:.1f} MB"
+        tell(f"{done + part:,} of {count:,} in {time.monotonic() - began:.0f} s, memory {growth:+.1f} MB")
     told = ", ".join(f"{name} {number:,}" for name, number in fuzz.answers.most_common())
     return f"{count:,} inputs in {time.monotonic() - began:.0f} s, memory {growth:+.1f} MB: {told}"
