@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
@@ -410,7 +411,8 @@ async def left_of(shell: Shell, *texts: bytes) -> list[bytes]:
                 dumped += b"\0".join(await shell.link.redis.smembers(key))
             case b"zset":
                 dumped += b"\0".join(await shell.link.redis.zrange(key, 0, -1))
-        if any(text in dumped for text in texts):
+        # As a word of its own: a random id may have it in it.
+        if any(re.search(rb"(?<![0-9A-Za-z])%s(?![0-9A-Za-z])" % text, dumped) for text in texts):
             found.append(key)
     return sorted(found)
 
