@@ -49,6 +49,11 @@ class Outbox:
         self._closed = False
 
     @property
+    def unread(self) -> int:
+        """How many bytes wait to be taken by the system, which holds some itself until the client reads."""
+        return self._transport.get_write_buffer_size()
+
+    @property
     def slow(self) -> bool:
         """Whether the client has not read for a while what was written."""
         return self._slow_since is not None
@@ -65,7 +70,7 @@ class Outbox:
         """Write news, or keep them until the client has read more."""
         if self._closed:
             return
-        if self._merged or self._transport.get_write_buffer_size() > self._bounds.merge_bytes:
+        if self._merged or self.unread > self._bounds.merge_bytes:
             self._merged.pop(key, None)
             self._merged[key] = frame
             self._watch()
@@ -83,11 +88,11 @@ class Outbox:
     def _write(self, frame: bytes) -> None:
         if self._connection.state is not State.OPEN:
             return  # The close frame is out; nothing may follow it.
-        if not self._transport.get_write_buffer_size():
+        if not self.unread:
             self._largest = 0
         self._transport.write(frame)
         self._largest = max(self._largest, len(frame))
-        size = self._transport.get_write_buffer_size()
+        size = self.unread
         if size - self._largest > self._bounds.evict_bytes:
             self._let_go()
         elif size > self._bounds.merge_bytes:
@@ -104,7 +109,7 @@ class Outbox:
         self._look = None
         if self._closed:
             return
-        if self._transport.get_write_buffer_size() <= self._bounds.merge_bytes:
+        if self.unread <= self._bounds.merge_bytes:
             self._slow_since = None
             self._flush()
         elif asyncio.get_running_loop().time() - (self._slow_since or 0) >= self._bounds.evict_seconds:
