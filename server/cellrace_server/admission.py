@@ -121,8 +121,11 @@ class Admission:
                 except Refused:
                     await self._store.players.exit(member.player.id, race_id)
                     continue
-                race = referee.room.race
-                if race.ended or race.entrant(member.player.id) is None:
+                room = referee.room
+                if room.entrant(member.player.id) is None:
+                    room.doubt()  # The player's list knows of it: whoever joined elsewhere may not have been heard of.
+                    await referee.make_sure()
+                if room.race.ended or room.entrant(member.player.id) is None:
                     continue
                 await self.open(referee, member)
                 await referee.make_sure()
@@ -137,10 +140,8 @@ class Admission:
         room = referee.room
         # Noted first: when the reply is lost the store may have it all the same.
         member.opened[room.id] = sid
-        if await self._store.races.open(room.id, player, sid) is None:
-            raise Superseded
-        before = room.presence.get(player)
-        if before is not None and before.node != here:
+        before = await self._store.races.open(room.id, player, sid)
+        if before != room.presence.get(player) or (before is not None and before.node != here):
             room.doubt()  # The last moves were written at another node, and may not have been heard yet.
         room.set_presence(player, Presence(sid, here, None))
 

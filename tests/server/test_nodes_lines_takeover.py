@@ -14,6 +14,7 @@ from cellrace_server import app as app_module
 from cellrace_server import upkeep as upkeep_module
 from cellrace_server.app import Node, running
 from cellrace_server.config import Config
+from cellrace_server.core.facts import Joined, ReadySet
 from cellrace_server.core.names import parse_name
 from cellrace_server.core.presence import FIRST_CONTACT, NODE_SILENCE, Nodes, Presence
 from cellrace_server.core.race import Race
@@ -21,6 +22,7 @@ from cellrace_server.referee import Referee
 from cellrace_server.store import keys
 from cellrace_server.store.hearing import SupersededTold
 from cellrace_server.store.players import new_credentials
+from cellrace_server.store.races import Superseded
 from tests.server.races import ANN, BEN
 from tests.server.shell import FakeMember, Shell
 from tests.server.store.listening import listening
@@ -213,8 +215,31 @@ class TestLine12:
         """Line 12: a hello that was slow would take the game away from the one that the player uses."""
         race = await here.race(ANN, BEN)
         await there.open(race, ANN, "6.b")
-        assert await here.store.races.open(race.id, "ann", "5.a") is None
+        with pytest.raises(Superseded):
+            await here.store.races.open(race.id, "ann", "5.a")
         assert (await presence_of(here, race, "ann")).sid == "6.b"
+
+    async def test_who_has_been_elsewhere_is_not_shown_what_was_known_here_before(
+        self, here: Shell, there: Shell
+    ) -> None:
+        """Line 12: nothing of it was heard here, not even that the player had gone (a seed of the simulation)."""
+        race = await here.race(ANN, BEN)
+        async with here.attended(race, FakeMember(ANN, "1.a")) as referee:
+            await there.open(race, ANN, "2.b")
+            await there.append(race, ReadySet("ann", True))
+            await here.admission.open(referee, FakeMember(ANN, "3.c"))
+            await referee.make_sure()
+            assert referee.room.race.version == 3
+
+    async def test_who_has_joined_elsewhere_comes_back_to_the_race_here(self, here: Shell, there: Shell) -> None:
+        """Line 12: a room that is held here may not have heard of it yet."""
+        race = await here.race(BEN)
+        await here.held(race, FakeMember(BEN))
+        await there.append(race, Joined(ANN))
+        await there.store.players.enter("ann", race.id, race.created_at)
+        found: list[str] = []
+        await here.admission.resume(FakeMember(ANN, "2.b"), lambda referees: found.extend(r.room.id for r in referees))
+        assert found == [race.id]
 
     async def test_welcome_is_said_when_all_races_are_open(self, here: Shell) -> None:
         """Line 12: from welcome on nothing more of the older connection is carried out, in any race."""

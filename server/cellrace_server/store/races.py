@@ -85,10 +85,7 @@ class Head(Struct, frozen=True):
 
 
 class Guard(Struct, frozen=True):
-    """What must still hold of an entrant when a fact is appended: the length of the log, and who is connected.
-
-    Without `seq`: that the player who asks has no newer connection than `sid`.
-    """
+    """What must hold of an entrant at an append: the log's length, the connection; without `seq`, that none is newer."""
 
     player: str
     seq: int | None
@@ -208,10 +205,12 @@ class RaceStore:
             return newer
         raise Behind(newer)
 
-    async def open(self, race_id: str, player: str, sid: str) -> bool | None:
-        """Make a connection the one that plays: whether the player was connected already, or None if superseded."""
+    async def open(self, race_id: str, player: str, sid: str) -> Presence | None:
+        """Make a connection the one that plays; the presence before. Raises Superseded, StoreUnavailable."""
         answer: Answer = await self._link.call("race_open", [keys.race(race_id)], player, sid, self.node)
-        return None if answer[0] == b"superseded" else bool(answer[1])
+        if answer[0] == b"superseded":
+            raise Superseded
+        return parse_presence(answer[1]) if answer[1] else None
 
     async def gone(self, race_id: str, player: str, sid: str, at: int) -> None:
         """Note that a connection is lost, if it is still the one that plays."""

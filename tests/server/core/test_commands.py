@@ -318,7 +318,7 @@ class TestWakingARunningRace:
         assert wake(race, START + 61_000) == [Over(standings(race))]
 
     def test_it_is_over_and_not_cancelled_also_by_a_clock_that_has_not_seen_it_begin(self) -> None:
-        """Nobody has forfeited before the start: what is on record says that it has begun (a seed of the simulation)."""
+        """What is on record says that it has begun (a seed of the simulation)."""
         race = done(done(begun(ANN, BEN), "ann", WON, at=START + 700), "ben", WON, at=START + 800)
         assert wake(race, START - 5_000) == [Over(standings(race))]
 

@@ -12,7 +12,7 @@ from cellrace_server.core.race import Race, evolve
 from cellrace_server.store import keys
 from cellrace_server.store.commits import Commit
 from cellrace_server.store.errors import StoreUnavailable
-from cellrace_server.store.races import Behind, Guard, LostTrack, Moved
+from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Superseded
 from tests.server.races import ANN, BEN, BORN, CAT, new_race
 from tests.server.shell import SECRET, SHORT, WIN, Shell
 
@@ -168,14 +168,15 @@ class TestPresence:
 
     async def test_the_newest_connection_plays(self, here: Shell, there: Shell) -> None:
         race = await here.race(ANN)
-        assert await here.store.races.open(race.id, "ann", "1.a") is False
-        assert await there.store.races.open(race.id, "ann", "2.b") is True
+        assert await here.store.races.open(race.id, "ann", "1.a") is None
+        assert await there.store.races.open(race.id, "ann", "2.b") == Presence("1.a", "here:1", None)
         assert await self.presence(here, race) == Presence("2.b", "there:2", None)
 
     async def test_one_that_was_superseded_does_not(self, here: Shell) -> None:
         race = await here.race(ANN)
         await here.store.races.open(race.id, "ann", "10.b")
-        assert await here.store.races.open(race.id, "ann", "9.a") is None
+        with pytest.raises(Superseded):
+            await here.store.races.open(race.id, "ann", "9.a")
         assert await self.presence(here, race) == Presence("10.b", "here:1", None)
 
     async def test_the_loss_of_the_newest_is_noted_once(self, here: Shell) -> None:
@@ -196,7 +197,7 @@ class TestPresence:
         race = await here.race(ANN)
         await here.store.races.open(race.id, "ann", "1.a")
         await here.store.races.gone(race.id, "ann", "1.a", 700)
-        assert await here.store.races.open(race.id, "ann", "2.b") is False
+        assert await here.store.races.open(race.id, "ann", "2.b") == Presence("1.a", "here:1", 700)
         assert (await self.presence(here, race)).gone_at is None
 
     async def test_asked_twice_it_is_opened_once(self, here: Shell) -> None:

@@ -83,7 +83,7 @@ async def start_race(store: Store) -> Race:
     await store.races.create(race)
     facts = (Joined(Player(id="P", name="Pia", bot=False)), CountdownBegan(now - 1, "c"))
     await store.races.append(race, "begin", facts, now)
-    assert await store.races.open("r", "P", "1.p") is False
+    assert await store.races.open("r", "P", "1.p") is None
     return race
 
 

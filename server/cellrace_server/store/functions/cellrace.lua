@@ -28,7 +28,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_create    race           creation                                              1 when new, else 0
   race_append    race           see below                                             {verdict, record…}
   race_commit    race…          see below                                             {{verdict, …}…}
-  race_open      race           player, sid, node                                     {verdict, was online}
+  race_open      race           player, sid, node                                     {verdict, the presence before}
   race_gone      race           player, sid, at, node                                 1 when it was current
   race_load      race           node to register as host, or ""                       see below
   race_head      race                                                                 see below
@@ -231,15 +231,14 @@ local function race_commit(keys, args)
   return answers
 end
 
--- answer: {"ok", "1" when the player was connected already} or {"superseded", ""}
+-- answer: {"ok", the presence before or ""} or {"superseded", ""}
 local function race_open(keys, args)
   local base, player, sid, node = keys[1], args[1], args[2], args[3]
   local presence = redis.call('HGET', base .. ':presence', player)
   if epoch_of(sid_of(presence)) > epoch_of(sid) then return {'superseded', ''} end
-  local was_online = presence and string.sub(presence, -1) == '|'
   set_presence(base, node, player, sid .. '|' .. node .. '|')
   expire_with(base, ':presence')
-  return {'ok', was_online and '1' or ''}
+  return {'ok', presence or ''}
 end
 
 local function race_gone(keys, args)
