@@ -111,7 +111,8 @@ class TestTheRace:
                     told += [(message["channel"], telling) for telling in parse_tellings(message["data"])]
         race = await counter.matched(ANN)
         assert race is not None
-        assert told == [
+        # The clocks of two nodes may differ by the ms that tells who has waited longer.
+        assert sorted(told) == [
             (keys.channel("here:1").encode(), MatchedTold("ann", race.id, "1.a")),
             (keys.channel("there:2").encode(), MatchedTold("ben", race.id, "1.b")),
         ]
