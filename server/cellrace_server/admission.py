@@ -23,7 +23,7 @@ from cellrace_server.rooms import Rooms
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import Credentials
-from cellrace_server.store.races import LostTrack, Superseded
+from cellrace_server.store.races import LostTrack
 from cellrace_server.tasks import Tasks
 
 GUESS_WINDOW = 600
@@ -81,7 +81,7 @@ class Admission:
             here = ip_address(address).is_loopback
             await self._count(address, "player", self._bounds.new_players_here if here else self._bounds.new_players)
             player = await self._register(newcomer, name, hello.bot, now)
-            return Admitted(player, newcomer.token, await self._store.players.take_over(player.id))
+            return Admitted(player, newcomer.token, await self._store.players.take_over(player.id, now))
         try:
             identity = await self._store.players.recognise(hello.token)
         except Refused as refused:
@@ -91,7 +91,7 @@ class Admission:
                 await self._count(address, "token", self._bounds.wrong_guesses)
             raise
         player = await self._store.players.change(identity, name, hello.bot, now)
-        return Admitted(player, None, await self._store.players.take_over(player.id))
+        return Admitted(player, None, await self._store.players.take_over(player.id, now))
 
     async def _count(self, address: str, kind: str, most: int) -> None:
         if await self._store.players.count_guess(kind, address, GUESS_WINDOW) > most:

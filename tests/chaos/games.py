@@ -49,6 +49,10 @@ class Plan:
             self.messages.append((seq, self.entries[seq : seq + size]))
             seq += len(self.messages[-1][1])
 
+    def has(self, seq: int, moves: list[str]) -> bool:
+        """Whether these entries are played from there on."""
+        return self.entries[seq : seq + len(moves)] == moves
+
     def place(self, kept: list[str]) -> int | None:
         """Where to go on when this is on record; None when it is not what this plan has played."""
         if kept != self.entries[: len(kept)]:

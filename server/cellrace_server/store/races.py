@@ -85,7 +85,7 @@ class Head(Struct, frozen=True):
 
 
 class Guard(Struct, frozen=True):
-    """What must hold of an entrant at an append: the log's length, the connection; without `seq`, that none is newer."""
+    """What must hold of an entrant at an append: the log's length, the connection; without `seq` that none is newer."""
 
     player: str
     seq: int | None

@@ -1,0 +1,1 @@
+"""The deterministic simulation: real nodes, a model of the store, players; one thread, one seed, no real clock."""
