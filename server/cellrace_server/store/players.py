@@ -13,6 +13,7 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player
 from cellrace_server.core.names import Name
 from cellrace_server.store import keys
+from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Answer, Link
 
 ORPHANED_NAME = 60_000
@@ -117,13 +118,18 @@ class PlayerStore:
             await self._free_name(identity.folded, player.id)
         return Player(id=player.id, name=name.shown, bot=player.bot)
 
-    async def take_over(self, player_id: str) -> str:
+    async def take_over(self, player_id: str, said_at: int | None = None) -> str:
         """A new sid for a player's connection; every older one is superseded from now on.
 
-        Raises Refused with `banned`, or `bad_token` when the player is deleted: both may be just so.
+        `said_at` is when it said hello: one that was held up, while the player has come elsewhere, takes nothing over.
+        Raises StoreUnavailable then; Refused with `banned`, or `bad_token` when the player is deleted: both may be
+        just so.
         """
         random = secrets.token_hex(8)
-        answer: Answer = await self._link.call("player_hello", [keys.player(player_id)], random, self._node)
+        said = "" if said_at is None else said_at
+        answer: Answer = await self._link.call("player_hello", [keys.player(player_id)], random, self._node, said)
+        if answer == [b"late"]:
+            raise StoreUnavailable("A hello has come to the store after a later one.")
         if len(answer) < 3:
             raise Refused(ErrorCode.BANNED if answer else ErrorCode.BAD_TOKEN)
         return f"{answer[0]}.{random}"

@@ -56,8 +56,8 @@ async def test_who_is_on_the_way_in_is_sent_away_as_well(
     players, sessions = node.services.store.players, node.services.sessions
     go_on = getattr(players, step)
 
-    async def just_then(player: str) -> object:
-        done = await go_on(player)
+    async def just_then(player: str, *arguments: object) -> object:
+        done = await go_on(player, *arguments)
         monkeypatch.setattr(players, step, go_on)  # Once.
         sessions.ban(player)
         return done

@@ -202,6 +202,24 @@ class TestConnections:
         sid = await here.store.players.take_over(ann.id)
         assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sid]
 
+    async def test_a_hello_that_was_held_up_takes_nothing_from_one_that_was_said_later(
+        self, here: Shell, there: Shell
+    ) -> None:
+        """Its client had given it up: the connection that it came to elsewhere is not told to go (4100)."""
+        ann, _ = await registered(here, "Ann")
+        sid = await here.store.players.take_over(ann.id, NOW + 500)
+        with pytest.raises(StoreUnavailable):
+            await there.store.players.take_over(ann.id, NOW)
+        assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sid]
+        sids = [await there.store.players.take_over(ann.id, NOW + 500 + later) for later in (0, 1)]
+        assert sid not in sids
+
+    async def test_a_clock_that_was_set_back_keeps_nobody_out_for_more_than_a_minute(self, here: Shell) -> None:
+        ann, _ = await registered(here, "Ann")
+        await here.store.players.take_over(ann.id, NOW + 60_000)
+        sid = await here.store.players.take_over(ann.id, NOW)
+        assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sid]
+
     async def test_the_node_that_had_the_player_is_told(self, here: Shell, there: Shell) -> None:
         ann, _ = await registered(here, "Ann")
         async with listening(here) as heard:

@@ -17,7 +17,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:hosts         set     the nodes that host somebody of the race
   race:{ID}:deleted       hash    player who was deleted before the race had ended -> who stands in for the player
   due                     zset    race -> when to look at it, ms; early, never late
-  player:{ID}             hash    the player's record; epoch, random, node name the connection that plays
+  player:{ID}             hash    the player's record; epoch, random, node name the connection that plays, hello_at says since when
   player:{ID}:deals:GAME  hash    number of a deal that the player has had -> the draw that reserved it
 
 Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of tellings:
@@ -38,7 +38,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
-  player_hello   player         random, node                                          {epoch, old node, old sid}, {"banned"} or {}
+  player_hello   player         random, node, when it was said                        {epoch, old node, old sid}, {"late"}, {"banned"} or {}
   player_renew   player         sid, random, an epoch to be above                     the new epoch, or "" when sid is not current
   name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
@@ -347,11 +347,17 @@ end
 
 local function player_hello(keys, args)
   local player = keys[1]
-  local before = redis.call('HMGET', player, 'epoch', 'random', 'node', 'banned')
+  local before = redis.call('HMGET', player, 'epoch', 'random', 'node', 'banned', 'hello_at')
   if redis.call('EXISTS', player) == 0 then return {} end
   if before[4] then return {'banned'} end
+  -- One that was held up on its way has been given up by its client, who has come elsewhere since. Not by more than a
+  -- minute, for a clock that was set back would keep everybody out.
+  local said_at = tonumber(args[3] or '')
+  local behind = said_at and before[5] and tonumber(before[5]) - said_at or 0
+  if behind > 0 and behind < 60000 then return {'late'} end
   local epoch = redis.call('HINCRBY', player, 'epoch', 1)
   redis.call('HSET', player, 'random', args[1], 'node', args[2])
+  if said_at then redis.call('HSET', player, 'hello_at', args[3]) end
   local old_sid = before[1] and before[2] and (before[1] .. '.' .. before[2]) or ''
   if before[3] and before[3] ~= args[2] then
     redis.call('PUBLISH', 'cellrace:node:' .. before[3], cmsgpack.pack({{string.match(player, '{(.*)}'), 'superseded', old_sid}}))
