@@ -36,8 +36,13 @@ def status_text(status: EntrantStatus) -> str:
 
 def player_text(player: Player, me: str) -> str:
     """A player in a list: `Ann`, `Bob (bot)`, `Ann (you)`."""
+    return player.name + player_marks(player, me)
+
+
+def player_marks(player: Player, me: str) -> str:
+    """What a player is, as it stands after the name; empty for another person."""
     marks = [word for word, holds in ((_("you"), player.id == me), (_("bot"), player.bot)) if holds]
-    return f"{player.name} ({', '.join(marks)})" if marks else player.name
+    return f" ({', '.join(marks)})" if marks else ""
 
 
 def standings_lines(standings: Sequence[Standing], me: str) -> list[str]:

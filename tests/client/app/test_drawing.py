@@ -12,7 +12,7 @@ from cellrace.cards import NO_CARD
 from cellrace.messages import EntrantStatus, RaceState
 from cellrace.notation import FIRST_CELL, HOME, RESERVE
 from cellrace.variants import VARIANTS
-from cellrace_client.terminal.app.bars import bar, entrant_lines, fitted
+from cellrace_client.terminal.app.bars import bar, entrant_lines, fitted, fitted_name
 from cellrace_client.terminal.app.board_layout import lay_out, narrowest, tightest
 from cellrace_client.terminal.app.board_painter import BoardPainter, Marks
 from cellrace_client.terminal.app.clock import clock_text, next_second, seconds_left, until_next_count
@@ -131,6 +131,14 @@ def test_a_name_takes_exactly_its_room(name: str, width: int) -> None:
     shown = fitted(name, width)
     assert cell_len(shown) == width
     assert shown.isprintable()
+
+
+@given(st.text(min_size=1, max_size=30), st.integers(12, 40))
+def test_of_a_long_name_it_stays_seen_who_that_is(name: str, width: int) -> None:
+    """The name is shortened before what its player is."""
+    shown = fitted_name(name, " (you)", width)
+    assert cell_len(shown) == width
+    assert shown.rstrip().endswith(" (you)")
 
 
 @pytest.mark.parametrize("height", [1, 2, 3, 5, 8, 18, 40])

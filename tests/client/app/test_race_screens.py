@@ -140,7 +140,7 @@ async def test_standings_with_receipts_and_a_rematch(house: House, size: tuple[i
     await screen.press("escape", "down", "enter")
     await screen.is_as("concede")
     await screen.press("y")
-    await screen.shows("The race is over", "Rating")
+    await screen.shows("The race is over", "Undos")
     await screen.is_as("standings")
     await bob.rematch(race)
     await screen.shows("A rematch is open")

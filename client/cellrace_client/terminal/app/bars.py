@@ -13,6 +13,8 @@ from cellrace_client.terminal.standings_lines import status_text
 
 _FULL = "█"
 _REST = "░"
+_LEAST_NAME = 4
+"""With less room for a name, what it is says nothing either."""
 
 
 def fitted(text: str, width: int) -> str:
@@ -48,8 +50,16 @@ def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
     return ("#" if letters else _FULL) * full + ("." if letters else _REST) * (width - full)
 
 
-def name_of(entrant: Entrant, me: str) -> str:
-    """An entrant's name, with what it is."""
+def fitted_name(name: str, marks: str, width: int) -> str:
+    """A name and what it is, ` (you)`, in exactly so many cells: of the two it is the name that is shortened."""
+    room = width - cell_len(marks)
+    if cell_len(printable(name)) <= room or room < _LEAST_NAME:
+        return fitted(name + marks, width)
+    return fitted(name, room) + marks
+
+
+def marks_of(entrant: Entrant, me: str) -> str:
+    """What an entrant is, as it stands after the name; empty for another person."""
     marks = []
     if entrant.player.id == me:
         marks.append(_("you"))
@@ -57,7 +67,12 @@ def name_of(entrant: Entrant, me: str) -> str:
         marks.append(_("ghost"))
     elif entrant.player.bot:
         marks.append(_("bot"))
-    return f"{entrant.player.name} ({', '.join(marks)})" if marks else entrant.player.name
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def name_of(entrant: Entrant, me: str) -> str:
+    """An entrant's name, with what it is."""
+    return entrant.player.name + marks_of(entrant, me)
 
 
 def in_order(view: RaceView) -> list[Entrant]:
@@ -100,7 +115,7 @@ def entrant_lines(view: RaceView, width: int, height: int, *, letters: bool = Fa
 def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, letters: bool) -> list[Content]:
     count = f"{entrant.home}/{pack}"
     right = count if entrant.online or entrant.status not in PLAYING else f"{_('offline')} {count}"
-    name = fitted(name_of(entrant, view.player), width - len(right) - 1)
+    name = fitted_name(entrant.player.name, marks_of(entrant, view.player), width - len(right) - 1)
     first = Content(f"{name} {right}").stylize("bold" if entrant.player.id == view.player else "")
     if not entrant.online and entrant.status in PLAYING:
         first = first.stylize("$text-warning", len(name) + 1, len(name) + 1 + len(_("offline")))
@@ -124,7 +139,7 @@ def _one_line(entrant: Entrant, view: RaceView, pack: int, width: int, *, letter
     length = max(4, width // 4)
     count = f"{entrant.home:>2}"
     drawn = bar(entrant.home, pack, length, letters=letters)
-    name = fitted(name_of(entrant, view.player), width - length - len(count) - 4)
+    name = fitted_name(entrant.player.name, marks_of(entrant, view.player), width - length - len(count) - 4)
     line = Content(f"{name} {drawn} {count} {mark}").stylize(_bar_style(entrant, view), len(name) + 1, -4)
     return line.stylize("bold") if entrant.player.id == view.player else line
 

@@ -9,21 +9,23 @@ from textual.content import Content
 
 from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, PlayerAnswer, Summary
 from cellrace_client.language import _, n_
-from cellrace_client.terminal.app.bars import fitted, name_of
+from cellrace_client.terminal.app.bars import fitted, fitted_name, name_of
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.competing import value_text
 from cellrace_client.terminal.speech import length_text, printable
-from cellrace_client.terminal.standings_lines import player_text, status_text
+from cellrace_client.terminal.standings_lines import player_marks, status_text
 
 _LEAST_NAME = 12
 """A name has at least so much room; what it is ranked by is shortened before."""
 
 
-def aligned(left: str, right: str, width: int) -> str:
-    """Something on the left and something on the right of a line; the left one is shortened."""
+def aligned(left: str, right: str, width: int, marks: str = "") -> str:
+    """Something on the left and something on the right of a line; the left one is shortened, but for its marks."""
     right = printable(right)
     room = max(_LEAST_NAME, width - cell_len(right) - 1)
-    return f"{fitted(left, room)} {fitted(right, width - room - 1) if room + 1 + cell_len(right) > width else right}"
+    if room + 1 + cell_len(right) > width:
+        right = fitted(right, width - room - 1)
+    return f"{fitted_name(left, marks, room)} {right}"
 
 
 def day_row(variant: str, daily: Daily | None, width: int) -> str:
@@ -47,7 +49,7 @@ def board_row(board: str, row: BoardRow, me: str, width: int) -> Content:
     value = value_text(board, row)
     if row.time is not None and width < 44:
         value = length_text(row.time)
-    line = f"{place:>4} " + aligned(player_text(row.player, me), value, width - 5)
+    line = f"{place:>4} " + aligned(row.player.name, value, width - 5, player_marks(row.player, me))
     return Content(line).stylize("bold $accent") if row.player.id == me else Content(line)
 
 
@@ -65,6 +67,8 @@ def record_lines(player: PlayerAnswer, width: int) -> list[Content]:
     lines = [Content(heading).stylize("$text-muted")]
     for variant, record in player.games.items():
         lines.append(Content(_record_line(width, game_title(variant), *_record_cells(record))))
+    if any(record.won and record.best_time is None for record in player.games.values()):
+        lines.append(Content(_("Fastest wins and ratings are of ranked races.")).stylize("$text-muted"))
     return lines
 
 
@@ -89,7 +93,7 @@ def _record_line(width: int, game: str, *cells: str) -> str:
 
 _DATE, _GAME, _HOW = 10, 15, 20
 _ROOMY = 100
-"""From this width on every game's name has room, in any language."""
+"""From this width on every game's name and every ending has room, in any language."""
 
 
 def race_row(summary: Summary, player: str, me: str, width: int) -> str:
@@ -102,8 +106,8 @@ def race_row(summary: Summary, player: str, me: str, width: int) -> str:
     if entrant is not None and entrant.place is not None and len(summary.entrants) > 1:
         how = _("{place} of {count}: {how}").format(place=entrant.place, count=len(summary.entrants), how=how)
     others = ", ".join(name_of(one, me) for one in summary.entrants if one.player.id != player)
-    game = fitted(game_title(summary.variant), _GAME if width < _ROOMY else _GAME + 8)
-    start = f"{day:<{_DATE}}  {game}  {fitted(how, _HOW)}  "
+    more = 8 if width >= _ROOMY else 0
+    start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME + more)}  {fitted(how, _HOW + more)}  "
     return start + fitted(others or _("alone"), width - cell_len(start))
 
 

@@ -11,17 +11,18 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from cellrace.messages import EntrantStatus, Player, RaceKind, Standing
+from cellrace.messages import EntrantStatus, Player, RaceKind, RematchPush, Standing
+from cellrace_client.events import Event, Happened
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import fitted
+from cellrace_client.terminal.app.bars import fitted_name
 from cellrace_client.terminal.app.clock import game_name
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.picking import offer, pick_player, show_replay
 from cellrace_client.terminal.app.widgets.lines import Key
-from cellrace_client.terminal.speech import length_text, printable
-from cellrace_client.terminal.standings_lines import player_text, status_text
+from cellrace_client.terminal.speech import length_text
+from cellrace_client.terminal.standings_lines import player_marks, status_text
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
 
 
@@ -67,14 +68,22 @@ class StandingsScreen(RaceScreen):
             keys.insert(0, Key("r", "rematch", _("rematch")))
         return keys
 
+    def hear(self, event: Event) -> None:
+        """Hears what has happened; that there is a rematch stands with the standings."""
+        if isinstance(event, Happened) and isinstance(event.push, RematchPush):
+            self.look()
+        else:
+            super().hear(event)
+
     def look_at_middle(self) -> None:
         """The standings as they are."""
         view = self.view
         if view is None or view.standings is None:
             return
         width = max(40, self.size.width - 3)
-        lines = [_heading(width)]
-        lines += [_line(standing, view.player, width) for standing in view.standings]
+        ranked = any(standing.rating is not None for standing in view.standings)
+        lines = [_heading(width, ranked=ranked)]
+        lines += [_line(standing, view.player, width, ranked=ranked) for standing in view.standings]
         lines.append(Content(""))
         lines.append(Content(_own_sentence(view)).stylize("bold"))
         if view.verdict is not Verdict.SECRET:
@@ -133,32 +142,35 @@ class StandingsScreen(RaceScreen):
 
 _RIGHT = (15, 20, 5, 6, 6, 7)
 """The widths of result, receipt, cards home, moves, undos and rating; the name has what is left."""
+_WIDEST_NAME = 32
+"""With more room than any name needs, the eye would lose its line on the way to the result."""
 
 
-def _row(width: int, place: str, name: str, *cells: str) -> str:
-    room = max(6, width - 3 - sum(_RIGHT))
-    right = "".join(cell.rjust(size) for cell, size in zip(cells, _RIGHT, strict=True))
-    return f"{place:<3}{fitted(name, room)}{right}"
+def _row(width: int, place: str, name: tuple[str, str], *cells: str) -> str:
+    room = max(6, min(_WIDEST_NAME, width - 3 - sum(_RIGHT[: len(cells)])))
+    right = "".join(cell.rjust(size) for cell, size in zip(cells, _RIGHT, strict=False))
+    return f"{place:<3}{fitted_name(*name, room)}{right}"
 
 
-def _heading(width: int) -> Content:
-    text = _row(
-        width, "", _("Player"), _("Result"), _("Arrived − latency"), _("Home"), _("Moves"), _("Undos"), _("Rating")
-    )
-    return Content(text).stylize("$text-muted")
+def _heading(width: int, *, ranked: bool) -> Content:
+    cells = [_("Result"), _("Arrived − latency"), _("Home"), _("Moves"), _("Undos")]
+    if ranked:
+        cells.append(_("Rating"))
+    return Content(_row(width, "", (_("Player"), ""), *cells)).stylize("$text-muted")
 
 
-def _line(standing: Standing, me: str, width: int) -> Content:
+def _line(standing: Standing, me: str, width: int, *, ranked: bool) -> Content:
     result, receipt = status_text(standing.status), ""
     if standing.status is EntrantStatus.WON and standing.time is not None:
         result = length_text(standing.time)
         if standing.raw is not None and standing.latency is not None:
             receipt = _("{raw} − {latency} ms").format(raw=length_text(standing.raw), latency=standing.latency)
-    rating = ""
-    if standing.rating is not None:
-        rating = f"{standing.rating.after - standing.rating.before:+d}"
-    cells = (result, receipt, str(standing.home), str(standing.moves), str(standing.undos), rating)
-    line = Content(_row(width, f"{standing.place}.", printable(player_text(standing.player, me)), *cells))
+    cells = [result, receipt, str(standing.home), str(standing.moves), str(standing.undos)]
+    if ranked:
+        rating = standing.rating
+        cells.append("" if rating is None else f"{rating.after - rating.before:+d}")
+    name = standing.player.name, player_marks(standing.player, me)
+    line = Content(_row(width, f"{standing.place}.", name, *cells))
     return line.stylize("bold $accent") if standing.player.id == me else line
 
 

@@ -11,7 +11,7 @@ from cellrace.game import Game
 from cellrace.messages import Entrant
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import bar, fitted, name_of
+from cellrace_client.terminal.app.bars import bar, fitted, fitted_name, marks_of
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.standings_lines import status_text
@@ -54,7 +54,8 @@ class Seat(Vertical):
         self.query_one(BoardView).show(game.board if game else None)
         pack = view.variant.pack_size if view.variant else 52
         right = f"{entrant.home}/{pack}"
-        name = fitted(f"{place}. {name_of(entrant, view.player)}", width - len(right) - 1)
+        marks = marks_of(entrant, view.player)
+        name = fitted_name(f"{place}. {entrant.player.name}", marks, width - len(right) - 1)
         state = status_text(entrant.status) if entrant.online else _("offline")
         drawn = bar(entrant.home, pack, max(4, width - _STATE - 1), letters=self._taste.letters)
         told = Content(f"{name} {right}\n{drawn} {fitted(state, _STATE)}").stylize("bold", 0, len(name))
