@@ -77,6 +77,8 @@ async def test_a_race_is_replayed_and_verified_by_anybody(house: Servers, tmp_pa
             assert (status, told.count("FAILED")) == (0, 0), told
         status, told = await run("verify", "-", text=fetched.body)
         assert (status, told.count("FAILED")) == (1, 2), "without the key not all is checked"
+        status, told = await run("verify", "-", "--server", server.url, text=fetched.body)
+        assert (status, told.count("FAILED")) == (0, 0), told
         changed = bytearray(fetched.body)
         changed[random.Random(player.id).randrange(len(changed))] ^= 1
         status, told = await run("verify", "-", "--key", str(key_file), text=bytes(changed))

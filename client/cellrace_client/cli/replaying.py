@@ -113,6 +113,13 @@ def _ask_as(server: str, profile: str, race: str, player: str) -> Written:
     return run_to_the_end(ask())
 
 
+def _keys(file: BinaryIO | None, server: str | None) -> dict[str, bytes]:
+    """The public keys by which a signature is checked. Raises InvalidText, CellraceError."""
+    if server is not None:
+        return read_keys(fetch(server, "/api/v1/keys"))
+    return read_keys(_read(file)) if file is not None else {}
+
+
 def _read(file: BinaryIO) -> bytes:
     try:
         text = file.read(LARGEST + 1)
@@ -143,18 +150,23 @@ def _printable_lines(text: str) -> str:
 @click.command(epilog="Example: cellrace verify replay.json --key server.key")
 @click.argument("file", type=click.File("rb"))
 @click.option("--key", type=click.File("rb"), help="The server's public key in base64, or what /api/v1/keys answers.")
+@click.option("--server", help="Ask this server for its public keys: not offline, and as far as you trust it now.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @lang_option
-def verify(file: BinaryIO, key: BinaryIO | None, as_json: bool) -> None:
+def verify(file: BinaryIO, key: BinaryIO | None, server: str | None, as_json: bool) -> None:
     """Check a replay offline: commitment, deal, every move, the result, the signature.
 
     FILE holds a replay as JSON, as the server or --export gives it; - is standard input. The exit status is 0 only when
-    all holds. Without --key the signature cannot be checked, so not all does.
+    all holds. Without --key or --server the signature cannot be checked, so not all does.
     """
+    if key is not None and server is not None:
+        raise click.UsageError("The keys come from --key or from --server.")
     try:
-        keys = read_keys(_read(key)) if key is not None else {}
+        keys = _keys(key, server)
     except InvalidText as unreadable:
         raise click.UsageError(printable(f"--key: {unreadable}")) from unreadable
+    except CellraceError as error:
+        raise Trouble(error) from error
     try:
         checks = verify_replay(_read(file), keys, spoken())
     except InvalidText as unreadable:

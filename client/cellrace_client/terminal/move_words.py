@@ -42,8 +42,10 @@ def move_words(board: Board, move: str, name: Callable[[int], str] = card_name) 
     return f"{names} {_from_words(source)} {_to_words(target)}"
 
 
-def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str], Game]:
-    """What one's moves did, a sentence each, and the game after them. Raises IllegalMove."""
+def tell_moves(
+    before: Game, steps: Sequence[Sequence[str]], name: Callable[[int], str] = card_name
+) -> tuple[list[str], Game]:
+    """What one's moves did, a sentence each, and the game after them; cards by their `name`. Raises IllegalMove."""
     told = []
     for step in steps:
         move, went_home = step[0], step[1:]
@@ -52,11 +54,11 @@ def tell_moves(before: Game, steps: Sequence[Sequence[str]]) -> tuple[list[str],
             told.append(_("Taken back."))
         else:
             board = before.board.play(move)
-            sentence = f"{move_words(before.board, move)}."
+            sentence = f"{move_words(before.board, move, name)}."
             if went_home:
                 cards = []
                 for home in went_home:
-                    cards.append(move_words(board, home).partition(" ")[0])
+                    cards.append(move_words(board, home, name).partition(" ")[0])
                     board = board.play(home)
                 sentence += " " + _("By itself went home: {cards}.").format(cards=listed(cards))
             told.append(sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -14,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
+from cellrace.cards import card_name, card_symbol
 from cellrace.errors import CellraceError, InvalidText
 from cellrace.replay import Written
 from cellrace.verifying import Check, read_keys, verify
@@ -128,7 +130,8 @@ class ReplayScreen(DeskScreen):
             return ending(film.replay)
         if not film.index:
             return _("The game begins: space runs it, arrows step through it.")
-        (told,), _after = tell_moves(film.before, [film.step])
+        name = card_name if self.desk.taste.letters else card_symbol
+        (told,), _after = tell_moves(film.before, [film.step], name)
         return f"{film.step[0]}  {told}"
 
     def _verdict(self) -> tuple[str, str]:
@@ -224,7 +227,8 @@ class ReplayScreen(DeskScreen):
 
     async def _save(self, path: Path) -> None:
         await asyncio.to_thread(write_file, path, msgspec.json.encode(self._written.fields))
-        self.say(_("Saved. Anyone can check it with: cellrace verify {file}").format(file=path.name))
+        told = _("Saved. Anyone can check it with: cellrace verify {file} --server {server}")
+        self.say(told.format(file=shlex.quote(str(path)), server=self.desk.connection.url))
 
     async def _verify(self) -> None:
         text = msgspec.json.encode(self._written.fields)
