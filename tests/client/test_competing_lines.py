@@ -18,7 +18,15 @@ from cellrace.messages import (
     RaceState,
     Summary,
 )
-from cellrace_client.terminal.competing import Asked, daily_lines, leaderboard_lines, span_text, stats_lines, table
+from cellrace_client.terminal.competing import (
+    Asked,
+    daily_lines,
+    leaderboard_lines,
+    page_lines,
+    span_text,
+    stats_lines,
+    table,
+)
 
 HOUR = 3_600_000
 ANN, ROBO = Player(id="ann", name="Ann", bot=False), Player(id="robo", name="Robo", bot=True)
@@ -66,6 +74,17 @@ def test_a_day_tells_what_can_be_done_and_what_has_been(shown: Daily, lines: lis
     assert first.startswith("The daily of 1970-01-02: FreeCell, ")
     assert told == lines
     assert last == "Commitment c0ffee."
+
+
+def test_a_page_that_does_not_know_who_asks_tells_nobody_that_their_attempt_is_to_come() -> None:
+    unplayed = page_lines(day(30 * HOUR), None)
+    assert unplayed[1:-1] == ["Everybody has one attempt, of an hour; it can begin for 18 h 0 min yet."]
+    own = BoardRow(place=2, player=ANN, home=11, race="r")
+    assert page_lines(day(30 * HOUR), own)[1:-1] == ["Your attempt has ended: 11 cards home. You are 2nd."]
+    assert page_lines(day(50 * HOUR, deal=617), own)[1:-1] == [
+        "Its deal was 617.",
+        "Your attempt has ended: 11 cards home. You are 2nd.",
+    ]
 
 
 def board(name: str, *rows: BoardRow, you: BoardRow | None = None) -> Leaderboard:

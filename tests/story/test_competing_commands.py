@@ -65,7 +65,7 @@ async def test_the_daily_is_played_once_and_then_told(node: Node, environment: d
     typed = f"{await winning_moves(node)}\nquit\n"
     status, said = await run(environment, "daily", GAME, "--name", "Ann", typed=typed)
     assert status == 0, said
-    assert "Race" in said
+    assert "the daily challenge: your one attempt" in said
     assert "1st  Ann (you)" in said.splitlines()[-1]
     status, said = await run(environment, "daily", GAME)
     assert status == 0, said
@@ -82,6 +82,8 @@ async def test_an_attempt_that_was_left_is_gone_on_with(node: Node, environment:
     status, said = await run(environment, "daily", GAME, typed=f"{' '.join(rest)}\nquit\n")
     assert status == 0, said
     assert "1st  Ann (you)" in said.splitlines()[-1]
+    _status, said = await run(environment, "daily", GAME, "--show")
+    assert "Your attempt has ended: " in said
 
 
 async def test_an_attempt_is_gone_on_with_after_midnight_and_begins_no_other(

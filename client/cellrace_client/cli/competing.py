@@ -34,7 +34,7 @@ from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _
 from cellrace_client.matches import goes_on
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
+from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, page_lines, stats_lines
 from cellrace_client.terminal.competing_commands import CompetingCommands
 from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.refusals import refusal_text
@@ -122,7 +122,10 @@ def daily(
         if as_json:
             show_json(msgspec.json.decode(text))
         else:
-            _say(*daily_lines(answer))
+            me = _own_id(server, profile)
+            asked = {"variant": variant, "date": answer.date, "limit": "0"}
+            own = _leaderboard(server, "daily", me, asked)[0].you if me else None
+            _say(*page_lines(answer, own))
         return
 
     async def work() -> Ending:

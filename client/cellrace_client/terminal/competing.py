@@ -64,6 +64,21 @@ def daily_lines(daily: Daily) -> list[str]:
     return [*told, _("Commitment {commitment}.").format(commitment=daily.commitment)]
 
 
+def page_lines(daily: Daily, own: BoardRow | None) -> list[str]:
+    """A day's challenge as a page tells it to everybody, with one's own row of its board where there is one."""
+    told = daily_lines(daily)
+    if daily.opens_at <= daily.now < daily.closes_at:
+        # A page does not know who asks, nor whether their attempt runs.
+        left = span_text(daily.closes_at - daily.now)
+        each = _("Everybody has one attempt, of an hour; it can begin for {time} yet.").format(time=left)
+        told[1:2] = [each] if own is None else []
+    if own is not None:
+        value = value_text("daily", own)
+        line = _("Your attempt has ended: {value}. You are {place}.").format(value=value, place=ordinal(own.place))
+        told.insert(-1, line)
+    return told
+
+
 def when_lines(daily: Daily) -> list[str]:
     """Until when a day's challenge can be begun, or what its deal was."""
     if daily.now < daily.opens_at:

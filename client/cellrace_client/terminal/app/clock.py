@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cellrace.messages import RaceKind
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
@@ -42,6 +43,8 @@ def game_title(variant_id: str) -> str:
 def game_name(view: RaceView) -> str:
     """A race's game, and its deal once that is told."""
     title = game_title(view.settings.variant)
+    if view.kind is RaceKind.DAILY:
+        title = _("{game}, daily challenge").format(game=title)
     if view.dealt is None or view.dealt.deal is None:
         return title
     return _("{game}, deal {number}").format(game=title, number=view.dealt.deal)
