@@ -76,7 +76,8 @@ async def _play_a_bot(
 ) -> Ending:
     """A race against a bot, which also enters each rematch."""
     say(_("Starting a server of our own …"))
-    async with own_server() as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
+    # The bot of the house is for quick matches: nobody else comes to this server.
+    async with own_server("--bots", "1") as url, connect(url) as me, connect(url, name="Robo", bot=True) as rival:
         race = await me.create(settings)
         await rival.join(race.race)
         await me.view_where(race.race, lambda view: len(view.entrants) == 2)
