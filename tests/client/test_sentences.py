@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, get_args
 
 import pytest
@@ -39,7 +40,7 @@ from cellrace_client.events import Back, Dropped, Happened, Lost, Matched, Synce
 from cellrace_client.hearing import hear
 from cellrace_client.terminal.move_words import tell_moves
 from cellrace_client.terminal.progress import ProgressTeller
-from cellrace_client.terminal.sentences import tell_event, tell_race
+from cellrace_client.terminal.sentences import tell_event, tell_event_in_a_line, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines, standings_lines
 from tests.client.views import ANN, BOB, CY, a_view, committed, entrant, started
 
@@ -226,3 +227,18 @@ def test_a_crowd_is_not_told_one_by_one() -> None:
 def replace_name(player: Player, name: str) -> Player:
     """The same player under another name and id."""
     return replace(player, id=name, name=name)
+
+
+def test_where_a_table_is_a_key_away_of_the_standings_only_ones_own_place_is_told() -> None:
+    """On a screen with one line for it, whatever race it was."""
+    before = a_view(state=RaceState.RUNNING, entrants=(entrant(ANN, EntrantStatus.CONCEDED), entrant(BOB)))
+    push = fact(OverPush, standings=STANDINGS)
+    over = hear(before, push).view
+    told = "The race is over: FreeCell. Your place: 2 of 2."
+    assert tell_event_in_a_line(Happened(push, before, over), 0) == told
+    assert tell_event_in_a_line(Synced(before, over), 0) == told
+    assert (
+        tell_event_in_a_line(Happened(push, before, dataclasses.replace(over, player="eve")), 0)
+        == "The race is over: FreeCell."
+    )
+    assert tell_event_in_a_line(Back("n1"), 0) == "The connection is back."

@@ -21,6 +21,7 @@ from cellrace.messages import (
     OverPush,
     Player,
     ProgressPush,
+    RaceKind,
     RaceState,
     ReadyPush,
     RematchPush,
@@ -59,6 +60,25 @@ def tell_event(event: Event, now: int) -> list[str]:
             assert_never(never)
 
 
+def tell_event_in_a_line(event: Event, now: int) -> str:
+    """The same where a table of the standings is a key away: of a race that is over one's own place alone."""
+    match event:
+        case Happened(view=view, push=OverPush()):
+            return _tell_own_place(view)
+        case Synced(view=view) if view.standings is not None:
+            return _tell_own_place(view)
+        case _:
+            return " ".join(tell_event(event, now))
+
+
+def _tell_own_place(view: RaceView) -> str:
+    own = next((line for line in view.standings or () if line.player.id == view.player), None)
+    if own is None:
+        return _("The race is over: {game}.").format(game=game_text(view))
+    told = _("The race is over: {game}. Your place: {place} of {count}.")
+    return told.format(game=game_text(view), place=own.place, count=len(view.standings or ()))
+
+
 def _tell_push(event: Happened, now: int) -> list[str]:
     push, before, view = event.push, event.before, event.view
     match push:
@@ -86,7 +106,11 @@ def _tell_push(event: Happened, now: int) -> list[str]:
         case OnlinePush():
             if push.player == view.player:
                 return []
-            told_of = _("{name} is back.") if push.online else _("{name} has lost the connection.")
+            if push.online and view.dealt is None:
+                # Whoever was matched comes for the first time.
+                told_of = _("{name} is here.")
+            else:
+                told_of = _("{name} is back.") if push.online else _("{name} has lost the connection.")
             return [told_of.format(name=view.name(push.player))]
         case DelayedPush():
             return [
@@ -254,6 +278,10 @@ def game_text(view: RaceView) -> str:
 def tell_race(view: RaceView) -> list[str]:
     """A race in a few sentences: what is raced, by whom, and how others come in."""
     seats = view.settings.seats
+    if view.kind is RaceKind.DAILY and view.state is RaceState.RUNNING:
+        return [
+            _("{game}, the daily challenge: your one attempt is running, for an hour.").format(game=game_text(view))
+        ]
     told = [f"{_stands(view)}: {game_text(view)}, {seats_text(len(view.entrants), seats)}."]
     if view.state is RaceState.OPEN and len(view.entrants) < seats:
         if view.code:

@@ -155,12 +155,12 @@ async def test_boards_lead_to_profiles_and_games(house: House, size: tuple[int, 
     screen = await house.screen(size=size)
     screen.app.desk.variant = GAME
     await screen.press("l")
-    await screen.shows("Ratings, One Suit", "Ro (bot)", "1 to 4 of 4")
+    await screen.shows("Ratings, One Suit", "Ro (bot)", "4 players")
     await screen.is_as("boards")
     await screen.press("b")
-    await screen.shows("1 to 3 of 3", "with bots")
+    await screen.shows("3 players", "with bots")
     await screen.press("right")
-    await screen.shows("Fastest wins of ranked races", "1 to 2 of 2")
+    await screen.shows("Fastest wins of ranked races", "2 players")
     await screen.press("enter", "enter")
     await screen.shows("Bob, here since", "Last races", "Cy, Di, Ro (bot)")
     await screen.is_as("profile")
@@ -189,16 +189,16 @@ async def test_boards_have_pages_and_an_own_row(house: House) -> None:
     await screen.press("l", "right", "right")
     await screen.shows("press d and type the number")
     await screen.press("d", *"617", "enter")
-    await screen.shows("1 to 3 of 7", "P00", "…", "P06 (you)")
+    await screen.shows("places 1 to 3", "P00", "…", "P06 (you)")
     assert keys_without_room(screen) == []
     await screen.press("pagedown")
-    await screen.shows("4 to 6 of 7", "P03", "P06 (you)")
+    await screen.shows("places 4 to 6", "P03", "P06 (you)")
     await screen.press("pagedown")
-    await screen.shows("7 to 7 of 7")
+    await screen.shows("place 7")
     await screen.press("t")
-    await screen.shows("1 to 3 of 7")
+    await screen.shows("places 1 to 3")
     await screen.press("o")
-    await screen.shows("6 to 7 of 7", "P06 (you)")
+    await screen.shows("places 6 to 7", "P06 (you)")
     await screen.press("d", *"today", "enter")
     await screen.shows("A deal is a number")
     await screen.press("left", "left", "left", "left")
@@ -213,7 +213,7 @@ async def test_waiting_for_a_stranger(house: House, size: tuple[int, int]) -> No
     house.at["Ann"] = at = house.node.services.store.clock.now()
     screen = await house.screen(size=size)
     await screen.press("q")
-    await screen.shows("Waiting for a rival, 1 waits", "up to 100 away", "In 10 seconds a bot will do")
+    await screen.shows("Waiting for a rival; nobody else waits yet", "up to 100 away", "In 10 seconds a bot will do")
     house.at["Ann"] = at + 7_000
     await screen.look()
     await screen.shows("In 3 seconds a bot will do")
@@ -222,7 +222,7 @@ async def test_waiting_for_a_stranger(house: House, size: tuple[int, int]) -> No
     await screen.look()
     await screen.shows("any rating", "A bot will do now")
     await screen.press("b", "right")
-    await screen.shows("People only", "Marseille", "Waiting for a rival, 1 waits")
+    await screen.shows("People only", "Marseille", "Waiting for a rival; nobody else waits yet")
     await screen.press("left")
     bob = await house.player("Bob")
     await bob.queue("freecell")
@@ -236,12 +236,12 @@ async def test_a_drop_ends_no_waiting(house: House) -> None:
         connection = await house.stack.enter_async_context(connect(f"ws://127.0.0.1:{wire.port}/ws", name="Ann"))
         screen = await house.screen(connection=connection)
         await screen.press("q")
-        await screen.shows("Waiting for a rival, 1 waits")
+        await screen.shows("Waiting for a rival; nobody else waits yet")
         wire.cut()
         await screen.shows("Coming back")
         wire.mend()
         await screen.shows_not("Coming back")
-        await screen.shows("Waiting for a rival, 1 waits")
+        await screen.shows("Waiting for a rival; nobody else waits yet")
         bob = await house.player("Bob")
         await bob.queue("freecell")
         await screen.shows("The race starts in", "Bob")
@@ -339,8 +339,8 @@ WORDS = {
     "uk": {
         "daily": ("Щоденне змагання", "Таблиця дня", "залишилося 6:23:11", "не почато"),
         "question": ("Почати сьогоднішню спробу", "Не зараз (n)"),
-        "queue": ("Швидка гра", "Чекаємо суперника (1)", "підійде й бот"),
-        "boards": ("Таблиці", "[рейтинги]", "Рейтинги, Одна масть", "1–4 з 4"),
+        "queue": ("Швидка гра", "більше поки ніхто не чекає", "підійде й бот"),
+        "boards": ("Таблиці", "[рейтинги]", "Рейтинги, Одна масть", "місця 1–4"),
         "profile": ("Bob, тут із", "Останні перегони", "Перемоги"),
         "replay": ("Bob: Одна масть, роздача", "Перевірено:", "пробіл — пуск"),
         "replays": ("Записи ігор", "завершених перегонів ще немає"),
@@ -348,8 +348,8 @@ WORDS = {
     "ru": {
         "daily": ("Ежедневное состязание", "Таблица дня", "осталось 6:23:11", "не начато"),
         "question": ("Начать сегодняшнюю попытку", "Не сейчас (n)"),
-        "queue": ("Быстрая игра", "Ждём соперника (1)", "подойдёт и бот"),
-        "boards": ("Таблицы", "[рейтинги]", "Рейтинги, Одна масть", "1–4 из 4"),
+        "queue": ("Быстрая игра", "больше пока никто не ждёт", "подойдёт и бот"),
+        "boards": ("Таблицы", "[рейтинги]", "Рейтинги, Одна масть", "места 1–4"),
         "profile": ("Bob, здесь с", "Последние гонки", "Победы"),
         "replay": ("Bob: Одна масть, раздача", "Проверено:", "пробел — пуск"),
         "replays": ("Записи игр", "оконченных гонок пока нет"),

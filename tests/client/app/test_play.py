@@ -15,6 +15,7 @@ from cellrace.solver import solve
 from cellrace.variants import find_variant
 from cellrace_client.terminal.app import own_game
 from cellrace_client.terminal.app.screens.board import BoardScreen
+from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
 from tests.client.app.conftest import House, Screen, alone
 from tests.story.solved_games import golden_game
 
@@ -258,3 +259,37 @@ async def test_the_screen_follows_its_size(house: House) -> None:
         await screen.pilot.pause()
     await asyncio.wait_for(screen.shows("J♣"), 5)
     assert screen.text == small
+
+
+async def test_the_bars_never_take_the_boards_room(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not in the first frame either, before anything is known to have been laid out."""
+    widths: list[int] = []
+    resized = EntrantsView._on_resize  # noqa: SLF001 - what the app calls
+
+    def seen(view: EntrantsView, event: events.Resize) -> None:
+        widths.append(event.size.width)
+        resized(view, event)
+
+    monkeypatch.setattr(EntrantsView, "_on_resize", seen)
+    screen = await house.at_play(alone())
+    await screen.shows("0/52")
+    assert len(set(widths)) == 1
+
+
+async def test_what_a_key_changes_about_the_looks_is_told(house: House) -> None:
+    screen = await house.at_play(alone())
+    for key, told in (("f3", "Deck: two colours."), ("f4", "Moves are shown step by step."), ("f4", "shown at once.")):
+        await screen.press(key)
+        await screen.shows(told)
+
+
+async def test_whose_game_has_ended_is_told_that_the_race_goes_on(house: House) -> None:
+    """Also after looking at others' boards, when nothing else is left to be said."""
+    bob = await house.player("Bob")
+    screen = await house.at_play(alone(seats=2), bob)
+    await screen.connection.concede(next(iter(screen.connection.races)))
+    await screen.shows("w watch")
+    await screen.press("w")
+    await screen.shows("Watching")
+    await screen.press("escape")
+    await screen.shows("Your game has ended; the race goes on for the others.")

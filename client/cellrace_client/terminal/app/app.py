@@ -19,7 +19,7 @@ from cellrace_client.connection import Connection
 from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.deck import next_deck
+from cellrace_client.terminal.app.deck import deck_words, next_deck
 from cellrace_client.terminal.app.desk import Desk, FirstScreen, Rename, Taste
 from cellrace_client.terminal.app.plain_marks import PlainMarks
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
@@ -261,6 +261,7 @@ class CellraceApp(App[Outcome]):
         deck = self.desk.taste.deck = next_deck(self.desk.taste.deck)
         self._wear_deck()
         self._draw_anew()
+        self.say(_("Deck: {deck}.").format(deck=deck_words(deck)))
         self._keep(deck=deck.id)
 
     def action_letters(self) -> None:
@@ -276,7 +277,9 @@ class CellraceApp(App[Outcome]):
     def action_steps(self) -> None:
         """Shows moves step by step, or at once."""
         self.desk.taste.steps = not self.desk.taste.steps
-        self._keep(steps=self.desk.taste.steps)
+        steps = self.desk.taste.steps
+        self.say(_("Moves are shown step by step.") if steps else _("Moves are shown at once."))
+        self._keep(steps=steps)
 
     def _draw_anew(self) -> None:
         for board in self.screen.query(BoardView):

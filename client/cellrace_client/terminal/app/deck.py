@@ -9,6 +9,7 @@ from enum import Enum
 from rich.style import Style
 
 from cellrace.cards import RANKS, SUITS, SYMBOLS
+from cellrace_client.language import _
 
 
 class Light(Enum):
@@ -102,6 +103,16 @@ DECKS: dict[str, Deck] = {
     )
 }
 """Every deck by its id, the first of them the one that is played with unless another is chosen."""
+
+
+def deck_words(deck: Deck) -> str:
+    """What a deck is called."""
+    return {
+        "four": _("four colours"),
+        "two": _("two colours"),
+        "contrast": _("high contrast"),
+        "none": _("no colours"),
+    }[deck.id]
 
 
 def face_text(card: int, *, letters: bool) -> str:

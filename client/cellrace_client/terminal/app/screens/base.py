@@ -18,7 +18,7 @@ from cellrace_client.language import n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, sentence_of
 from cellrace_client.terminal.app.widgets.lines import HeadLine, Key, KeyLine, MessageLine
-from cellrace_client.terminal.sentences import tell_event
+from cellrace_client.terminal.sentences import tell_event_in_a_line
 
 
 class DeskScreen(Screen[None]):
@@ -108,8 +108,8 @@ class DeskScreen(Screen[None]):
     def hear(self, event: Event) -> None:
         """Hears what has happened, and says it."""
         # A drop stands on top for as long as it lasts.
-        if not isinstance(event, Dropped) and (sentences := tell_event(event, self.desk.now())):
-            self.say(" ".join(sentences))
+        if not isinstance(event, Dropped) and (told := tell_event_in_a_line(event, self.desk.now())):
+            self.say(told)
         self.look()
 
     def ask(self, work: Awaitable[object]) -> None:

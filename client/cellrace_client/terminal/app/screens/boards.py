@@ -132,8 +132,11 @@ class BoardsScreen(DeskScreen):
             return ""
         if not found.rows:
             return _("nobody stands here yet")
-        first, last = self._offset + 1, self._offset + len(found.rows)
-        told = _("{first} to {last} of {total}").format(first=first, last=last, total=found.total)
+        # Of rows around one's own it is not known how many stand above; their places are.
+        first, last = found.rows[0].place, found.rows[-1].place
+        told = _("places {first} to {last}").format(first=first, last=last)
+        if first == last:
+            told = _("place {place}").format(place=first)
         return told if self._bots else f"{told}, {_('without bots')}"
 
     # --- what is asked

@@ -24,7 +24,7 @@ from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
-from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.lines import Key, MessageLine
 from cellrace_client.terminal.competing import why_no_hint
 from cellrace_client.terminal.speech import length_text
 
@@ -51,9 +51,13 @@ class PlayScreen(BoardScreen):
 
     def middle(self) -> Iterable[Widget]:
         """The board, and the bars."""
+        entrants = EntrantsView(self.desk.taste, id="entrants")
+        if (view := self.view) is not None:
+            # Before the first frame, in which the bars would take the board's room.
+            _fit(entrants, view, self.app.size.width)
         with Horizontal(id="table"):
             yield BoardView(self.desk.taste, id="board")
-            yield EntrantsView(self.desk.taste, id="entrants")
+            yield entrants
 
     def on_mount(self) -> None:
         """Says how moves are made, to somebody who has made none."""
@@ -104,19 +108,13 @@ class PlayScreen(BoardScreen):
         view = self.view
         if view is None:
             return
-        self._fit(view)
+        _fit(self.query_one(EntrantsView), view, self.size.width)
         if not self.board_view.stepping:
             self.show_board()
         self._draw_bars()
         self._tick()
-
-    def _fit(self, view: RaceView) -> None:
-        """The bars have what the board does not need."""
-        entrants = self.query_one(EntrantsView)
-        width = self.size.width
-        left = width - (narrowest(view.variant) if view.variant else width)
-        entrants.styles.width = max(0, min(max(20, min(36, width * 3 // 10)), left))
-        entrants.display = left >= 14
+        if view.state is RaceState.RUNNING and not view.playing and not self.query_one(MessageLine).said:
+            self.say(_("Your game has ended; the race goes on for the others."))
 
     def _tick(self) -> None:
         """Draws the clock at each whole second of the race, while it goes."""
@@ -218,3 +216,10 @@ class PlayScreen(BoardScreen):
     def _stop(self, what: str) -> None:
         connection = self.desk.connection
         self.ask(connection.concede(self.race) if what == "concede" else connection.forfeit(self.race))
+
+
+def _fit(entrants: EntrantsView, view: RaceView, width: int) -> None:
+    """The bars have what the board does not need."""
+    left = width - (narrowest(view.variant) if view.variant else width)
+    entrants.styles.width = max(0, min(max(20, min(36, width * 3 // 10)), left))
+    entrants.display = left >= 14

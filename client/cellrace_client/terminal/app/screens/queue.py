@@ -167,8 +167,7 @@ class QueueScreen(DeskScreen):
             return
         ms = self.desk.now() - self._since
         waited.update(clock_text(ms))
-        told = n_("Waiting for a rival, {count} waits …", "Waiting for a rival, {count} wait …", self._count)
-        lines = [Content(told.format(count=self._count)).stylize("$accent"), Content(self._range_line(ms))]
+        lines = [Content(_waiting_line(self._count - 1)).stylize("$accent"), Content(self._range_line(ms))]
         lines.append(Content(_bots_line(ms, bots=bots)))
         self.query_one("#who", Static).update(Content("\n").join(lines))
 
@@ -177,10 +176,8 @@ class QueueScreen(DeskScreen):
         if isinf(apart):
             return _("A rival of any rating will do now.")
         if self._rating is None:
-            return _("A rival's rating may be up to {range} away from yours; the longer you wait, the more.").format(
-                range=round(apart)
-            )
-        return _("Your rating is {rating}; a rival's may be {least} to {most}, and more the longer you wait.").format(
+            return _("A rival's rating may be up to {range} away from yours by now.").format(range=round(apart))
+        return _("Your rating is {rating}; a rival's may be {least} to {most} by now.").format(
             rating=self._rating, least=max(0, self._rating - round(apart)), most=self._rating + round(apart)
         )
 
@@ -216,6 +213,13 @@ class QueueScreen(DeskScreen):
         """Waits no more."""
         self._stop()
         self.desk.guide.back()
+
+
+def _waiting_line(others: int) -> str:
+    if others < 1:
+        return _("Waiting for a rival; nobody else waits yet …")
+    told = n_("Waiting for a rival, {count} other waits …", "Waiting for a rival, {count} others wait …", others)
+    return told.format(count=others)
 
 
 def _bots_line(ms: int, *, bots: bool) -> str:

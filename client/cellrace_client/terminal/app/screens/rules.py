@@ -27,7 +27,7 @@ def key_lines() -> list[tuple[str, str]]:
         (_("Arrows"), _("go; Space picks up and drops; + and - hold more or fewer; h goes home; Esc lets go")),
         (_("Mouse"), _("click a card, then where it goes, or drag it; a double click sends it home")),
         ("F1 ?", _("this page")),
-        ("F2", _("a hint, where the race is not ranked")),
+        ("F2", _("a hint, where the race is not ranked; in the lobby another name")),
         ("F3 F5", _("another deck; suits as letters")),
         ("F4", _("moves step by step, or at once")),
         ("Esc", _("the menu: concede, forfeit, to the lobby")),
