@@ -18,6 +18,9 @@ PATIENCE = 2.0
 """Seconds without an answer after which a racer goes elsewhere; the old connection stays open, as a phone's does."""
 UNSURE = 10.0
 """Seconds within which a node that has just started, or was cut off, is sure of the race clock."""
+TAKEN_OVER = 4100
+LATE = 8.0
+"""Seconds within which a hello that was given up may be carried out."""
 LOST = (ConnectionClosed, OSError, TimeoutError, EOFError, InvalidHandshake, InvalidMessage)
 DONE = {"won", "conceded", "timed_out", "forfeited", "abandoned"}
 
@@ -76,6 +79,8 @@ class Racer:
         self._left: list[Line] = []
         self._over: set[str] = set()
         self.patience = PATIENCE
+        self._gave_up_at = float("-inf")
+        """When an attempt to come back was last given up."""
         self._wants_since = float("inf")
         """Since when there has been a move to be answered."""
 
@@ -110,6 +115,7 @@ class Racer:
             try:
                 line = await self._arrive(node)
             except (*LOST, AssertionError):
+                self._gave_up_at = time.monotonic()
                 await asyncio.sleep(self.chance.uniform(0.01, 0.1))
                 continue
             self._line = line
@@ -143,6 +149,9 @@ class Racer:
             code = why.rcvd.code if why.rcvd else 1006
             if line.node.died_at > line.opened_at:
                 self.history.closes["node died"] += 1
+            elif code == TAKEN_OVER and time.monotonic() - self._gave_up_at < LATE:
+                # A node that slept has read a hello, and not yet that its connection is no more.
+                self.history.closes["own hello, late"] += 1
             else:
                 # Whatever happens to the store, nobody is disconnected for it.
                 self.history.problem(f"{self.name} was disconnected with {code} by a node that lives")
