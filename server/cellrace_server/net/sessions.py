@@ -70,11 +70,12 @@ class Sessions:
         known = list(self._newest.values())
         for first in range(0, len(known), _COMPARED_AT_ONCE):
             some = known[first : first + _COMPARED_AT_ONCE]
+            sids = [session.sid for session in some]
             holders = await players.holders([session.player.id for session in some])
-            for session, holder in zip(some, holders, strict=True):
+            for session, sid, holder in zip(some, sids, holders, strict=True):
                 if holder.banned:
                     session.close(CloseCode.BANNED)
-                elif holder.sid != session.sid:
+                elif holder.sid != sid == session.sid:  # One that has got another meanwhile was asked about too early.
                     session.close(CloseCode.TAKEN_OVER)
 
     def find(self, player: str, sid: str) -> Session | None:

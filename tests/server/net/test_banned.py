@@ -68,6 +68,26 @@ async def test_who_is_on_the_way_in_is_sent_away_as_well(
     assert await again.closed() == 4104
 
 
+async def test_a_connection_that_gets_another_sid_meanwhile_is_not_taken_for_an_old_one(
+    node: Node, seats: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record was read before; told late, it says nothing of the connection as it is by now."""
+    ann = await seats.player("Ann")
+    services = node.services
+    (session,) = services.sessions
+    holders = services.store.players.holders
+
+    async def late(player_ids: list[str]) -> object:
+        told = await holders(player_ids)
+        session.sid = await services.store.players.renew(session.player.id, session.sid, 0) or ""
+        return told
+
+    monkeypatch.setattr(services.store.players, "holders", late)
+    await services.sessions.compare(services.store.players)
+    assert session.closing is None
+    await ann.settle()
+
+
 async def test_who_is_deleted_while_coming_in_is_unknown(
     node: Node, seats: Table, office: Administration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
