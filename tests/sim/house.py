@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
+import traceback
 from collections.abc import MutableMapping
 from functools import cache
 from pathlib import Path
@@ -115,7 +117,8 @@ class Logs(logging.Handler):
     def __call__(self, logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
         """Take a line of ours, as the last of structlog's processors."""
         fault = event.get("exc_info")
-        text = f"{event}" if not isinstance(fault, BaseException) else f"{event}: {fault!r}"
+        fault = fault if isinstance(fault, BaseException) else sys.exc_info()[1] if fault else None
+        text = f"{event}{''.join(traceback.format_exception(fault)) if fault else ''}"
         self._take(method in ("error", "exception", "critical"), text)
         raise structlog.DropEvent
 

@@ -73,7 +73,7 @@ def plot_of(seed: int) -> Plot:
     others = [fault for fault in FAULTS if fault not in ALWAYS and (replica or fault not in NEEDS_REPLICA)]
     faults = (*ALWAYS, *chance.sample(others, chance.randint(0, 6))) if chance.random() < 0.95 else ()
     # Long for a run: nobody is timed out, or abandoned, unless that is what the run is about.
-    time_limit, grace, thinking = 1800, 3600, chance.choice([0.05, 0.3])
+    time_limit, grace, thinking = 1800, 3600, chance.choice([0.1, 0.4])
     match chance.random():
         case fate if fate < 0.1:
             time_limit, thinking = 10, 2.5
@@ -86,7 +86,7 @@ def plot_of(seed: int) -> Plot:
         players=chance.choice([1, 2, 2, 3]),
         replica=replica,
         faults=faults,
-        harm=chance.uniform(1.5, 5),
+        harm=chance.uniform(1, 4.5),
         pause=chance.choice([0.15, 0.4, 0.8]),
         slowest=chance.choice([0.0003, 0.001, 0.02]),
         thinking=thinking,

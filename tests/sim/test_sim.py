@@ -1,4 +1,4 @@
-"""Hundreds of bad days, each of one seed, and nothing that was answered is lost. More of them: `python -m tests.sim`."""
+"""Hundreds of bad days, each of one seed, and nothing that was answered is lost. More: `python -m tests.sim`."""
 
 from __future__ import annotations
 
