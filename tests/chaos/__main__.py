@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from tests.chaos.run import Chaos, Plot
@@ -25,7 +26,7 @@ def main() -> int:
     parser.add_argument("--players", type=int, default=3, help="racers in each group")
     told = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cellrace-chaos-") as folder:
-        outcome = asyncio.run(Chaos(Path(folder), Plot(**vars(told))).run())
+        outcome = asyncio.run(Chaos(Path(folder), Plot(**vars(told)), tell=partial(print, flush=True)).run())
     print(outcome.figures)
     for violation in outcome.violations[:20]:
         print(f"WRONG: {violation}"[:2000])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -23,6 +23,8 @@ from tests.waiting import eventually
 
 PARTITIONS = ("both ways", "replies", "requests", "connections")
 """What of a node's line to the store does not pass."""
+TELL_EACH = 20
+"""After so many faults one hears how far the run is."""
 CALM = 12.0
 """Seconds after the last fault within which every race that is over must be seen to be."""
 
@@ -68,8 +70,11 @@ class Outcome:
 class Chaos:
     """One run."""
 
-    def __init__(self, folder: Path, plot: Plot, house: House | None = None) -> None:
+    def __init__(
+        self, folder: Path, plot: Plot, house: House | None = None, tell: Callable[[str], None] = lambda line: None
+    ) -> None:
         self._plot = plot
+        self._tell = tell
         self._chance = Random(plot.seed)
         lines = plot.partitions > 0
         self._house = house or House(folder, bug=plot.bug, store=plot.store, disk=plot.disk, lines=lines)
@@ -165,7 +170,9 @@ class Chaos:
         chance.shuffle(faults)
         await asyncio.sleep(1)
         coming: list[asyncio.Task[None]] = []
-        for fault in faults:
+        for done, fault in enumerate(faults):
+            if done % TELL_EACH == 0:
+                self._tell(f"{done} of {len(faults)} faults, {self.history.counts['moves answered']:,} moves answered")
             if self.history.problems:
                 break  # What is wrong is wrong: nobody needs to wait for the rest.
             self.history.counts[f"fault: {fault}"] += 1
