@@ -14,7 +14,7 @@ import pytest
 from cellrace_server.app import running
 from cellrace_server.config import Config
 from tests.server.net.fetching import fetch
-from tests.story.players import play, start_race, table
+from tests.story.players import Map, play, start_race, table
 from tests.story.test_degrading import asked
 from tests.waiting import eventually
 
@@ -51,6 +51,11 @@ def fill(disk: Path) -> Path:
         os.close(file)
 
 
+def following(race: str, seq: int) -> Map:
+    """The move after so many, for as long as one likes."""
+    return {"race": race, "seq": seq, "moves": ["1b" if seq % 2 else "u"]}
+
+
 async def test_a_full_disk_is_told_and_all_goes_on_when_there_is_room(small_disk: Path) -> None:
     config = Config(port=0, data_dir=small_disk / "data")
     async with running(config) as node, table(f"ws://127.0.0.1:{node.port}/ws") as seats:
@@ -59,9 +64,7 @@ async def test_a_full_disk_is_told_and_all_goes_on_when_there_is_room(small_disk
         await play(ann, race, ["1a", "1b"], at_once=1)
         ballast = fill(small_disk)
         answered = 2  # What still has room in a block that is there already may be answered.
-        while (answer := await asked(ann, "move", race=race, seq=answered, moves=["u"]))["type"] != "error":
-            answered += 1
-            assert (await asked(ann, "move", race=race, seq=answered, moves=["1b"]))["type"] == "moved"
+        while (answer := await asked(ann, "move", **following(race, answered)))["type"] != "error":
             answered += 1
         assert answer["code"] == "retry_later"
         reason = await eventually(node.readiness)
@@ -71,7 +74,7 @@ async def test_a_full_disk_is_told_and_all_goes_on_when_there_is_room(small_disk
         assert (await fetch(node.port, "/healthz")).status == 200
         ballast.unlink()
         async with asyncio.timeout(UNTIL_KEPT_AGAIN):
-            while (answer := await asked(ann, "move", race=race, seq=answered, moves=["u"]))["type"] == "error":
+            while (answer := await asked(ann, "move", **following(race, answered)))["type"] == "error":
                 assert answer["code"] == "retry_later"
                 await asyncio.sleep(0.1)
         await eventually(lambda: node.readiness() is None)
