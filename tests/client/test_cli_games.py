@@ -150,15 +150,16 @@ def test_rules_without_a_game_are_those_of_freecell_with_the_names_of_the_others
 # solve
 
 
+@pytest.mark.parametrize("autoplay", ["safe", "none"])
 @pytest.mark.parametrize("game", ["freecell", "one-suit", "marseille"])
-def test_a_solution_is_printed_ten_moves_to_a_line_and_wins(game: str) -> None:
-    told = run("solve", game, "2")
+def test_a_solution_is_printed_ten_moves_to_a_line_and_wins(game: str, autoplay: str) -> None:
+    told = run("solve", game, "2", "--autoplay", autoplay)
     assert told.exit_code == 0
     *lines, last = told.stdout.splitlines()
     assert all(len(line.split()) == 10 for line in lines[:-1])
     assert last.startswith("# ")
     assert "states" in last
-    checked = run("check", "--variant", game, "--deal", "2", "--moves", "-", stdin=told.stdout)
+    checked = run("check", "--variant", game, "--deal", "2", "--moves", "-", "--autoplay", autoplay, stdin=told.stdout)
     assert checked.exit_code == 0
     assert "The game is won." in checked.stdout
 

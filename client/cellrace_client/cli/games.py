@@ -8,6 +8,7 @@ from typing import TextIO, cast
 
 import click
 
+from cellrace.autoplay import Autoplay
 from cellrace.board import dealt_board
 from cellrace.deals import deal as deal_layout
 from cellrace.messages.boards import board_map
@@ -68,13 +69,20 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
     show_default=True,
     help="Give up after so many positions.",
 )
+@click.option(
+    "--autoplay",
+    type=click.Choice([autoplay.value for autoplay in Autoplay]),
+    default=Autoplay.NONE.value,
+    show_default=True,
+    help="What goes home by itself after each move, as it does in a race.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @lang_option
-def solve(game: str, number: int | None, board: TextIO | None, max_states: int, as_json: bool) -> None:
+def solve(game: str, number: int | None, board: TextIO | None, max_states: int, autoplay: str, as_json: bool) -> None:
     """Find a way to win a deal, or from a board.
 
-    Prints the moves in the field's notation, ten to a line, for a game without autoplay. The exit status is 1 when no
-    way was found. A board is read as check reads it.
+    Prints the moves in the field's notation, ten to a line. The exit status is 1 when no way was found. A board is read
+    as check reads it.
 
     \b
     cellrace solve freecell 617
@@ -92,6 +100,9 @@ def solve(game: str, number: int | None, board: TextIO | None, max_states: int, 
     while search.advance(_SLICE):
         pass
     solution = search.solution
+    moves: tuple[str, ...] = ()
+    if solution is not None:
+        moves = solution.safe_moves if autoplay == Autoplay.SAFE else solution.moves
     if as_json:
         show_json(
             {
@@ -99,13 +110,13 @@ def solve(game: str, number: int | None, board: TextIO | None, max_states: int, 
                 "deal": number,
                 "solved": solution is not None,
                 "lost": search.lost,
-                "moves": solution.moves if solution else [],
+                "moves": moves,
                 "states": search.states,
             }
         )
     elif solution is not None:
-        click.echo(moves_text(solution.moves))
-        count = len(solution.moves)
+        click.echo(moves_text(moves))
+        count = len(moves)
         told = n_("{count} move, found among {states} states", "{count} moves, found among {states} states", count)
         click.echo("# " + told.format(count=count, states=search.states))
     else:
