@@ -8,6 +8,8 @@ from typing import Any, get_args
 import pytest
 from msgspec.structs import replace
 
+from cellrace.cards import card_name
+from cellrace.errors import IllegalMove
 from cellrace.messages import (
     CancelledPush,
     CancelReason,
@@ -38,7 +40,7 @@ from cellrace.messages import (
 from cellrace.solver import solve
 from cellrace_client.events import Back, Dropped, Happened, Lost, Matched, Synced
 from cellrace_client.hearing import hear
-from cellrace_client.terminal.move_words import tell_moves
+from cellrace_client.terminal.move_words import tell_moves, why_not
 from cellrace_client.terminal.progress import ProgressTeller
 from cellrace_client.terminal.sentences import tell_event, tell_event_in_a_line, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines, standings_lines
@@ -242,3 +244,20 @@ def test_where_a_table_is_a_key_away_of_the_standings_only_ones_own_place_is_tol
         == "The race is over: FreeCell."
     )
     assert tell_event_in_a_line(Back("n1"), 0) == "The connection is back."
+
+
+def test_a_move_onto_a_card_that_does_not_fit_names_that_card() -> None:
+    """Where a count was typed it may be that which is wrong; every other reason says enough by itself."""
+    dealt = hear(a_view(), started()).view.game
+    assert dealt is not None
+    game, _step = dealt.play("1a")
+
+    def why(move: str) -> str:
+        with pytest.raises(IllegalMove) as illegal:
+            game.play(move)
+        return why_not(game.board, illegal.value)
+
+    assert why("12") == f"Nothing from column 1 fits on {card_name(game.board.columns[1][-1])}."
+    assert why("a2") == f"{card_name(game.board.cells[0])} does not fit on {card_name(game.board.columns[1][-1])}."
+    assert why("12v3") == "The ranks do not follow, or the card count is wrong."
+    assert why("ba") == "There is no card to move."

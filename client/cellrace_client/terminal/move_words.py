@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cellrace.board import Board
-from cellrace.cards import card_name
+from cellrace.cards import NO_CARD, card_name
+from cellrace.errors import IllegalMove, Reason
 from cellrace.game import Game
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS, FIRST_CELL, HOME, RESERVE, UNDO, parse_move
 from cellrace_client.language import _, n_, p_
+from cellrace_client.terminal.refusals import reason_text
 from cellrace_client.terminal.speech import listed
 
 
@@ -40,6 +42,21 @@ def move_words(board: Board, move: str, name: Callable[[int], str] = card_name) 
         cards = board.cells[source - FIRST_CELL : source - FIRST_CELL + 1]
     names = " ".join(map(name, cards))
     return f"{names} {_from_words(source)} {_to_words(target)}"
+
+
+def why_not(board: Board, illegal: IllegalMove, name: Callable[[int], str] = card_name) -> str:
+    """Why a move is not possible: where no card fits, the card is named that it would have to fit on."""
+    if illegal.reason is Reason.WRONG_RANK and illegal.move is not None:
+        source, target, count = parse_move(illegal.move)
+        if not count and target < FIRST_CELL and board.columns[target]:
+            under = name(board.columns[target][-1])
+            if source < FIRST_CELL:
+                return _("Nothing from column {column} fits on {card}.").format(
+                    column=COLUMN_LETTERS[source], card=under
+                )
+            if source < HOME and (moved := board.cells[source - FIRST_CELL]) != NO_CARD:
+                return _("{card} does not fit on {under}.").format(card=name(moved), under=under)
+    return reason_text(illegal.reason)
 
 
 def tell_moves(

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from enum import IntEnum
 
-from cellrace.errors import CellraceError, ErrorCode, Refused
+from cellrace.errors import CellraceError, ErrorCode, IllegalMove, Refused
 from cellrace.messages import MAX_MOVES, EntrantStatus, MovedPush, RaceState, StartedPush
 from cellrace.notation import UNDO
 from cellrace_client.connection import Connection
@@ -15,7 +15,7 @@ from cellrace_client.events import Back, Event, Happened, Matched, Renamed, Sync
 from cellrace_client.language import _
 from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line, says_no, says_yes
-from cellrace_client.terminal.move_words import tell_moves
+from cellrace_client.terminal.move_words import tell_moves, why_not
 from cellrace_client.terminal.plain_commands import Commands, has_begun
 from cellrace_client.terminal.progress import ProgressTeller
 from cellrace_client.terminal.refusals import refusal_text
@@ -243,6 +243,9 @@ class PlainClient:
         if not isinstance(refused, Refused):
             return [why]
         if refused.code == ErrorCode.ILLEGAL_MOVE and refused.move is not None:
+            game = self._commands.view().game
+            if refused.reason is not None and game is not None and not refused.index:
+                why = why_not(game.board, IllegalMove(refused.reason, refused.move))
             told = _("{move} is not possible. {reason}").format(move=refused.move, reason=why)
             return [told] if not refused.index else [told, _("None of the moves on this line was played.")]
         if refused.code == ErrorCode.NOT_STARTED:

@@ -62,7 +62,7 @@ async def test_an_illegal_move_is_told_and_costs_nothing(house: House) -> None:
     """In one sentence, with its reason."""
     screen = await house.at_play(alone())
     await screen.type("12")
-    await screen.shows("12 is not possible. The ranks do not follow")
+    await screen.shows("12 is not possible. Nothing from column 1 fits on ")
     await screen.type("9")
     await screen.shows("This game has no such column, cell or reserve.")
     await screen.type("a")

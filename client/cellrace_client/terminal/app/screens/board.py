@@ -9,11 +9,12 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from cellrace.board import Board
+from cellrace.cards import card_name, card_symbol
 from cellrace.errors import IllegalMove
 from cellrace.notation import UNDO
 from cellrace_client.language import _
 from cellrace_client.terminal.app.board_painter import Marks
-from cellrace_client.terminal.app.desk import Desk, sentence_of
+from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.hand import Asked, Hand, Play, Refuse, Way
 from cellrace_client.terminal.app.held import Held, targets
 from cellrace_client.terminal.app.keys import notation_letter
@@ -21,6 +22,7 @@ from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.steps import boards_between
 from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.move_words import why_not
 
 
 class BoardScreen(RaceScreen):
@@ -115,7 +117,10 @@ class BoardScreen(RaceScreen):
             step = self.own.play(move, instead=instead, may_grow=may_grow)
         except IllegalMove as illegal:
             self.show_board()
-            self.answer(sentence_of(illegal), refusal=True)
+            name = card_name if self.desk.taste.letters else card_symbol
+            why = why_not(before, illegal, name)
+            told = _("{move} is not possible. {reason}").format(move=illegal.move or move, reason=why)
+            self.answer(told, refusal=True)
             return
         self.hint = None
         steps = self.desk.taste.steps and not instead

@@ -83,7 +83,7 @@ class LobbyScreen(DeskScreen):
         return [
             Key("Enter", "choose", _("choose")),
             Key("Tab", "other_list", _("races")),
-            Key("← →", "change(1)", _("change")),
+            Key("← →", "change(1)", _("game, bot")),
             Key("F1", "rules", _("rules")),
             Key("F3", "deck", _("deck")),
             Key("Ctrl-Q", "app.leave", _("quit")),
