@@ -149,7 +149,7 @@ async def draw_standings(ann: Connection, rivals: list[Connection], view: RaceVi
     await rivals[3].forfeit(view.race)
     await ann.view_where(view.race, lambda now: now.ended)
     async with shown(ann, None, view.race) as app:
-        await shows(app, "Rating", "won the race")
+        await shows(app, "Undos", "won the race")
         draw(app, "standings")
 
 
