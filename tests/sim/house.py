@@ -29,7 +29,6 @@ LASTING = frozenset(
     PubSub.get_message""".split()  # noqa: SIM905 - two lines instead of ten.
 )
 """The tasks of a node at rest."""
-UP_WITHIN = 8.0
 
 
 class SimNode:

@@ -8,7 +8,7 @@ import random
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from random import Random
 from unittest.mock import patch
@@ -20,14 +20,14 @@ EPOCH = 1_800_000_000
 
 
 @contextmanager
-def made_up(loop: SimLoop, seed: str) -> Iterator[None]:
-    """Until the block ends, time is the loop's and chance is the seed's, in this whole process."""
+def made_up(loop: SimLoop, seed: str, clock: Callable[[], float]) -> Iterator[None]:
+    """Until the block ends, time is the loop's, the date is the clock's and chance the seed's, in this whole process."""
     drawn, state = Random(seed), random.getstate()
     with ExitStack() as stack:
         stack.callback(random.setstate, state)
         random.seed(seed)
         stack.enter_context(patch.object(time, "monotonic", loop.time))
-        stack.enter_context(patch.object(time, "time", lambda: EPOCH + loop.now))
+        stack.enter_context(patch.object(time, "time", clock))
         stack.enter_context(patch.object(os, "urandom", drawn.randbytes))
         # The name under which `random` has it: what `secrets` draws from.
         stack.enter_context(patch.object(random, "_urandom", drawn.randbytes))
