@@ -21,7 +21,7 @@ EPOCH = 1_800_000_000
 
 @contextmanager
 def made_up(loop: SimLoop, seed: str, clock: Callable[[], float]) -> Iterator[None]:
-    """Until the block ends, time is the loop's, the date is the clock's and chance the seed's, in this whole process."""
+    """Until the block ends, time is the loop's, the date the clock's and chance the seed's, in this whole process."""
     drawn, state = Random(seed), random.getstate()
     with ExitStack() as stack:
         stack.callback(random.setstate, state)
