@@ -11,7 +11,7 @@ from msgspec import structs
 from cellrace.board import dealt_board
 from cellrace.cards import NO_CARD, parse_card
 from cellrace.deals import Layout
-from cellrace.errors import CellraceError
+from cellrace.errors import CellraceError, InvalidText
 from cellrace.game import Game
 from cellrace.messages import (
     Entrant,
@@ -25,7 +25,7 @@ from cellrace.messages import (
     Standing,
 )
 from cellrace.variants import VARIANTS, Variant
-from cellrace_client.verdict import Dealt, Verdict, judge_deal
+from cellrace_client.verdict import VERDICT_SENTENCES, Dealt, Verdict, judge_deal
 
 PLAYING = (EntrantStatus.JOINED, EntrantStatus.READY, EntrantStatus.PLAYING)
 """The statuses of an entrant whose game has not ended."""
@@ -209,7 +209,16 @@ def read_dealt(
     layout = Layout(
         tuple(bytes(map(parse_card, column)) for column in columns), bytes(held), bytes(map(parse_card, reserve or ()))
     )
+    if not _is_dealt(variant, layout):
+        raise InvalidText(VERDICT_SENTENCES[Verdict.WRONG_LAYOUT])
     return Dealt(layout, deal, salt)
+
+
+def _is_dealt(variant: Variant, layout: Layout) -> bool:
+    """Whether a layout has the piles of a game as they are dealt, and its pack in them."""
+    piles = (*map(len, layout.columns), len(layout.cells), len(layout.reserve))
+    cards = sorted(card for card in b"".join((*layout.columns, layout.cells, layout.reserve)) if card != NO_CARD)
+    return piles == (*variant.columns, variant.cells, variant.reserve) and cards == sorted(variant.pack)
 
 
 def _first_commitment(answer: RaceAnswer, before: RaceView | None) -> str | None:

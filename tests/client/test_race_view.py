@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cellrace.errors import InvalidText
 from cellrace.game import Game
 from cellrace.messages import (
     CancelledPush,
@@ -249,6 +250,27 @@ def test_a_commitment_that_changes_after_the_countdown_is_found() -> None:
     assert RaceView.of(same_start, "a", before).verdict is Verdict.WRONG_COMMITMENT
     another_start = an_answer(state=RaceState.RUNNING, start_at=9000, **fields)
     assert RaceView.of(another_start, "a", before).verdict is Verdict.RIGHT
+
+
+@pytest.mark.parametrize("wrong", ["columns", "twice", "cells", "reserve", "pack"])
+def test_a_layout_that_is_none_of_the_game_is_none_at_all(wrong: str) -> None:
+    """Whatever draws or plays a board relies on its piles and its pack."""
+    told = started()
+    columns = [list(column) for column in told.layout]
+    fields: dict[str, Any] = {"layout": tuple(map(tuple, columns))}
+    match wrong:
+        case "columns":
+            fields["layout"] = (*told.layout, ())
+        case "twice":
+            fields["layout"] = ((columns[0][1], *columns[0][1:]), *told.layout[1:])
+        case "cells":
+            fields["cells"] = (None,) * 5
+        case "reserve":
+            fields["reserve"] = ("AC",)
+        case "pack":
+            fields = {"variant_id": "six-by-six"}
+    with pytest.raises(InvalidText):
+        hear(a_view(), started(**fields))
 
 
 def test_a_game_that_this_program_does_not_know_can_still_be_watched() -> None:
