@@ -7,12 +7,13 @@ import asyncio
 import pytest
 
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
-from cellrace.messages import Ping, RaceCreate, RaceSync, SettingsRequest
-from cellrace_client.connection import connect, server_url
+from cellrace.messages import ClientMessage, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
+from cellrace_client.connection import Connection, connect, server_url
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Happened
 from tests.client.connecting import connected
 from tests.client.fake_server import NOW, Peer, fake_server, race, running, settings
+from tests.client.views import an_answer
 
 
 @pytest.mark.parametrize("subprotocol", ["msgpack", "json"])
@@ -215,3 +216,17 @@ async def test_closing_fails_what_is_not_answered() -> None:
 def test_servers_are_named_as_people_type_them(typed: str, url: str) -> None:
     """A host is enough."""
     assert server_url(typed) == url
+
+
+async def test_a_race_that_is_lost_with_its_answer_is_refused() -> None:
+    """What came right after the answer has made the race unknown, or there are too many that have ended."""
+
+    class Forgetful(Connection):
+        async def exchange(self, request: ClientMessage) -> ServerAnswer:
+            return an_answer()
+
+    connection = Forgetful("ws://nowhere", Hello())
+    for asked in (connection.create(), connection.join("r1"), connection.sync("r1"), connection.watch("r1")):
+        with pytest.raises(Refused) as refused:
+            await asked
+        assert refused.value.code == ErrorCode.NO_SUCH_RACE

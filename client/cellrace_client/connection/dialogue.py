@@ -110,6 +110,7 @@ class Dialogue:
         self._doubtful += doubtful
         for ask in lost:
             ask.answer.set_exception(Unanswered(str(ask.request.__struct_config__.tag)))
+            ask.answer.exception()  # Nobody may be waiting any more.
 
     def finish(self, error: Exception | None, closed: Exception) -> None:
         """Nothing more is said: events end with `error`, requests with `closed`."""
@@ -175,8 +176,7 @@ class Dialogue:
             return
         if isinstance(result, CellraceError):
             ask.answer.set_exception(result)
-            if ask.refreshes:
-                ask.answer.exception()  # Nobody waits for it.
+            ask.answer.exception()  # Nobody may be waiting any more.
         else:
             ask.answer.set_result(result)
 

@@ -105,17 +105,24 @@ class Requests(ABC):
             raise BadMessage(f"The server answered {type(request).__name__} with {type(answer).__name__}.")
         return answer
 
+    def _known(self, race: str) -> RaceView:
+        """A race that was just told of, unless what followed has made it unknown. Raises Refused."""
+        view = self.races.get(race)
+        if view is None:
+            raise Refused(ErrorCode.NO_SUCH_RACE)
+        return view
+
     async def ping(self) -> int:
         """The race clock as the server tells it."""
         return (await self.request(Ping())).now
 
     async def create(self, settings: SettingsRequest | None = None) -> RaceView:
         """Opens a race and enters it."""
-        return self.races[(await self.request(RaceCreate(settings=settings))).race]
+        return self._known((await self.request(RaceCreate(settings=settings))).race)
 
     async def join(self, race: str | None = None, *, code: str | None = None) -> RaceView:
         """Enters a race, named by its id or by its code."""
-        return self.races[(await self.request(RaceJoin(race=race, code=code))).race]
+        return self._known((await self.request(RaceJoin(race=race, code=code))).race)
 
     async def leave(self, race: str) -> None:
         """Leaves a race; from the countdown on that is a forfeit."""
@@ -144,11 +151,11 @@ class Requests(ABC):
     async def sync(self, race: str) -> RaceView:
         """Asks how a race stands."""
         await self.request(RaceSync(race=race))
-        return self.races[race]
+        return self._known(race)
 
     async def watch(self, race: str | None = None, *, code: str | None = None) -> RaceView:
         """Becomes a spectator, also again after a drop."""
-        return self.races[(await self.request(RaceWatch(race=race, code=code))).race]
+        return self._known((await self.request(RaceWatch(race=race, code=code))).race)
 
     async def unwatch(self, race: str) -> None:
         """Stops being a spectator."""
@@ -156,7 +163,7 @@ class Requests(ABC):
 
     async def rematch(self, race: str) -> RaceView:
         """Enters the one successor of a race."""
-        return self.races[(await self.request(RaceRematch(race=race))).race]
+        return self._known((await self.request(RaceRematch(race=race))).race)
 
     async def move(self, race: str, *moves: str, seq: int | None = None) -> Moved:
         """Plays moves: all of them, or none.
@@ -214,7 +221,7 @@ class Requests(ABC):
         if (under_way := await self.daily_under_way(variant)) is not None:
             return under_way
         try:
-            return self.races[(await self.request(DailyStart(variant=variant))).race]
+            return self._known((await self.request(DailyStart(variant=variant))).race)
         except Refused as refused:
             # Asked again after a drop, or begun at another place.
             going_on = self.races.get(refused.race or "")
@@ -224,7 +231,7 @@ class Requests(ABC):
 
     async def practise(self, variant: str, date: str) -> RaceView:
         """Plays the deal of a published day; it never counts."""
-        return self.races[(await self.request(DailyPractice(variant=variant, date=date))).race]
+        return self._known((await self.request(DailyPractice(variant=variant, date=date))).race)
 
     async def leaderboard(self, request: LeaderboardGet) -> Leaderboard:
         """Rows of a leaderboard."""
