@@ -6,7 +6,6 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -38,7 +37,7 @@ from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leade
 from cellrace_client.terminal.competing_commands import CompetingCommands
 from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.refusals import refusal_text
-from cellrace_client.terminal.speech import printable
+from cellrace_client.terminal.speech import day_text, printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
 
@@ -181,7 +180,7 @@ def daily(
 def _day_of(race: RaceView) -> str:
     """The date to which an attempt belongs: that on which it began."""
     assert race.start_at is not None, "an attempt runs from the beginning"
-    return datetime.fromtimestamp(race.start_at / 1000, UTC).date().isoformat()
+    return day_text(race.start_at)
 
 
 async def _show_day(server: str, variant: str, date: str, me: str, *, ended: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from cellrace.errors import UnknownVariant
@@ -21,7 +20,7 @@ from cellrace.messages import (
 from cellrace.variants import find_variant
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.speech import length_text, ordinal
+from cellrace_client.terminal.speech import day_text, length_text, ordinal
 from cellrace_client.terminal.standings_lines import player_text, status_text
 
 BOARDS = ("daily", "streak", "rating", "best", "deal")
@@ -167,7 +166,7 @@ def stats_lines(player: PlayerAnswer, me: str) -> list[str]:
 
 def since_line(player: PlayerAnswer) -> str:
     """Who it is, and since when the server knows them."""
-    since = datetime.fromtimestamp(player.since / 1000, UTC).date().isoformat()
+    since = day_text(player.since)
     who = f"{player.name} ({_('bot')})" if player.bot else player.name
     return _("{who}, here since {date}.").format(who=who, date=since)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
+from datetime import UTC, datetime
 
 from cellrace_client.language import _, spoken_code
 
@@ -32,6 +33,15 @@ def _shown(char: str) -> str:
     if char.isprintable():
         return char
     return " " if unicodedata.category(char) in ("Zs", "Zl", "Zp") or char in "\t\n\r" else "?"
+
+
+LAST_INSTANT = 253_402_300_799_999
+"""The end of the last year that a calendar here has, in milliseconds."""
+
+
+def day_text(at: int) -> str:
+    """The UTC day of an instant, `2026-01-31`; of one beyond all calendars, which a server may tell, the last."""
+    return datetime.fromtimestamp(min(at, LAST_INSTANT) // 1000, UTC).date().isoformat()
 
 
 def length_text(ms: int) -> str:

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from cellrace.errors import UnknownVariant
-from cellrace.messages import BoardRow, Daily, DailyAttempt, EntrantStatus, Player, Replay
+from cellrace.messages import LAST_INTEGER, BoardRow, Daily, DailyAttempt, EntrantStatus, Player, Replay
 from cellrace.replay import start_of
-from cellrace_client.terminal.app.day_lines import day_at, day_lines, day_of, does, left_text
+from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left_text
 from cellrace_client.terminal.app.film import SPEEDS, Film
 from cellrace_client.terminal.app.rows import aligned, board_row
+from cellrace_client.terminal.speech import day_text
 from tests.protocol.replays import lost_replay, won_replay
 
 WON = won_replay("two-suit", 3)
@@ -110,8 +111,15 @@ def test_an_attempt_of_the_day_before_is_told_and_begins_no_other() -> None:
 
 
 def test_days_follow_the_clock() -> None:
-    assert (day_of(48 * HOUR - 1), day_of(48 * HOUR)) == ("1970-01-02", "1970-01-03")
+    assert (day_text(48 * HOUR - 1), day_text(48 * HOUR)) == ("1970-01-02", "1970-01-03")
     assert (day_at(day(0), -1), day_at(day(0), 1)) == ("1970-01-01", "1970-01-03")
     assert left_text(day(0), 48 * HOUR - 1000) == "0:01 left"
     assert left_text(day(0), 48 * HOUR) == "published in 1:00:00"
     assert left_text(day(0), 49 * HOUR) == "published"
+
+
+def test_a_day_that_no_calendar_has_is_as_good_as_the_last() -> None:
+    """A server may tell any time, and any date of the right form."""
+    assert day_text(LAST_INTEGER) == "9999-12-31"
+    for date in ("9999-99-99", "9999-12-31"):
+        assert day_at(replace(day(0), date=date), 1) == date

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 from msgspec.structs import replace
 from textual.content import Content
@@ -13,14 +13,12 @@ from cellrace_client.terminal.app.clock import clock_text, game_title
 from cellrace_client.terminal.competing import attempt_line, when_lines
 
 
-def day_of(now: int) -> str:
-    """The UTC day of an instant."""
-    return datetime.fromtimestamp(now / 1000, UTC).date().isoformat()
-
-
 def day_at(day: Daily, by: int) -> str:
-    """The day so many days after another one."""
-    return (date.fromisoformat(day.date) + timedelta(days=by)).isoformat()
+    """The day so many days after another one; the same where no calendar has it."""
+    try:
+        return (date.fromisoformat(day.date) + timedelta(days=by)).isoformat()
+    except (ValueError, OverflowError):
+        return day.date
 
 
 def does(day: Daily | None, under_way: str | None) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -12,7 +10,7 @@ from cellrace_client.language import _, n_
 from cellrace_client.terminal.app.bars import fitted, fitted_name, name_of
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.competing import value_text
-from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.speech import day_text, length_text, printable
 from cellrace_client.terminal.standings_lines import player_marks, status_text
 
 _LEAST_NAME = 12
@@ -99,7 +97,7 @@ _ROOMY = 100
 def race_row(summary: Summary, player: str, me: str, width: int) -> str:
     """A race of a player: the day, the game, how it ended for the player, and against whom it was."""
     entrant = next((one for one in summary.entrants if one.player.id == player), None)
-    day = datetime.fromtimestamp(summary.created_at / 1000, UTC).date().isoformat()
+    day = day_text(summary.created_at)
     how = "" if entrant is None else status_text(entrant.status)
     if entrant is not None and entrant.time is not None:
         how = length_text(entrant.time)

@@ -16,7 +16,7 @@ from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.clock import game_title, next_second
 from cellrace_client.terminal.app.day_book import DayBook
-from cellrace_client.terminal.app.day_lines import day_at, day_lines, day_of, does, left_text
+from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left_text
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import day_row, players_text
@@ -25,6 +25,8 @@ from cellrace_client.terminal.app.screens.dialogs import YesNo
 from cellrace_client.terminal.app.screens.picking import offer, show_replay
 from cellrace_client.terminal.app.widgets.board_rows import BoardRows
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
+from cellrace_client.terminal.speech import day_text
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the day; the server does not push it."""
@@ -62,7 +64,7 @@ class DailyScreen(DeskScreen):
         """The games and what is to be known of one, then its board."""
         with Horizontal(id="day"):
             with Vertical(id="left"):
-                yield OptionList(id="games", markup=False)
+                yield Options(id="games", markup=False)
                 yield Static(markup=False, id="told")
             yield BoardRows(id="board")
 
@@ -212,7 +214,7 @@ class DailyScreen(DeskScreen):
         day = self._book.day
         if day is None:
             return
-        wanted, today = day_at(day, by), day_of(self.desk.now())
+        wanted, today = day_at(day, by), day_text(self.desk.now())
         if wanted > today:
             self.say(_("Tomorrow's deal is a secret until tomorrow."))
         else:
