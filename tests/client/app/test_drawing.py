@@ -123,6 +123,7 @@ def test_a_bar_is_full_only_at_the_end(home: int, width: int) -> None:
     assert len(drawn) == width
     assert ("░" not in drawn) == (home == 52 or (width == 1 and home > 0))
     assert ("█" not in drawn) == (home == 0)
+    assert bar(52 + home, 52, width) == "█" * width
 
 
 @given(st.text(max_size=40), st.integers(0, 30))

@@ -137,7 +137,7 @@ class CellraceApp(App[Outcome]):
                 self._race = race
             case Happened() | Synced():
                 self.desk.hear(event.view)
-            case Lost(race, _sentence) if race == self._race:
+            case Lost(race, _sentence) if race in (self._race, self._race_of_ground()):
                 self.show_lobby()
                 self.say(" ".join(tell_event(event, self.desk.now())))
             case Lost():
@@ -158,6 +158,10 @@ class CellraceApp(App[Outcome]):
     def _ground(self) -> DeskScreen | None:
         """The screen that all others were entered from, be it shown or not."""
         return next((screen for screen in self.screen_stack if isinstance(screen, DeskScreen)), None)
+
+    def _race_of_ground(self) -> str | None:
+        ground = self._ground
+        return ground.race if isinstance(ground, RaceScreen) else None
 
     def _go(self, screen: DeskScreen) -> None:
         while len(self.screen_stack) > _GROUND:
@@ -187,7 +191,11 @@ class CellraceApp(App[Outcome]):
         if view is not None:
             self._route(view, anew=True)
 
-    def _route(self, view: RaceView, *, anew: bool = False) -> None:
+    def _route(self, told: RaceView, *, anew: bool = False) -> None:
+        view = self.desk.view(told.race)
+        if view is None:
+            # It is lost already, and that is told next.
+            return
         if view.state is RaceState.CANCELLED:
             self.show_lobby()
             return
@@ -235,7 +243,7 @@ class CellraceApp(App[Outcome]):
     def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence on the screen that is shown."""
         if (screen := self._base) is not None:
-            screen.say(sentence, refusal=refusal)
+            screen.say_once_there(sentence, refusal=refusal)
 
     def leave(self) -> None:
         """Ends the program, after asking where a game goes on."""

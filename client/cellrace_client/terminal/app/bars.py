@@ -44,7 +44,7 @@ def wrapped(text: str, width: int, most: int) -> list[str]:
 
 def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
     """Cards home as a bar: full only when all are home, empty only when none is."""
-    full = width * home // max(1, pack)
+    full = min(width, width * home // max(1, pack))
     if home and not full:
         full = 1
     return ("#" if letters else _FULL) * full + ("." if letters else _REST) * (width - full)

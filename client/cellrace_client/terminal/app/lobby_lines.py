@@ -42,6 +42,8 @@ def race_line(race: Summary, width: int) -> str:
 
 def fill(options: OptionList, lines: list[tuple[str, Content]]) -> None:
     """Puts lines into a list where they are others than before, and keeps what is marked."""
+    # Of those that a server names twice, one.
+    lines = list(dict(lines).items())
     known = [(option.id, option.prompt) for option in options.options]
     if known == lines:
         return

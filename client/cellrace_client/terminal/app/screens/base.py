@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widget import Widget
 
 from cellrace.errors import CellraceError
@@ -17,11 +16,12 @@ from cellrace_client.events import Dropped, Event, Happened, Lost, Synced
 from cellrace_client.language import n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, sentence_of
+from cellrace_client.terminal.app.screens.filled import FilledScreen
 from cellrace_client.terminal.app.widgets.lines import HeadLine, Key, KeyLine, MessageLine
 from cellrace_client.terminal.sentences import tell_event_in_a_line
 
 
-class DeskScreen(Screen[None]):
+class DeskScreen(FilledScreen[None]):
     """A screen at a player's desk."""
 
     AUTO_FOCUS = None
@@ -104,6 +104,13 @@ class DeskScreen(Screen[None]):
         """Says a sentence below the middle."""
         if self.is_here:
             self.query_one(MessageLine).say(sentence, refusal=refusal)
+
+    def say_once_there(self, sentence: str, *, refusal: bool = False) -> None:
+        """Says a sentence as soon as the screen is there: whoever has just been led to it hears why."""
+        if self.is_mounted:
+            self.say(sentence, refusal=refusal)
+        else:
+            self.call_after_refresh(self.say, sentence, refusal=refusal)
 
     def hear(self, event: Event) -> None:
         """Hears what has happened, and says it."""

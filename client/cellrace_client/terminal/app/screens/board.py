@@ -43,17 +43,14 @@ class BoardScreen(RaceScreen):
         super().__init__(desk, race)
         self.hand = Hand()
         self.hint: tuple[Held, int] | None = None
-        self._own: OwnGame | None = None
         self._answered = False
+        view = self.view
+        assert view is not None, "this screen is made for a race that is known, be it lost afterwards"
+        self.own = self.desk.own_game(view, self._start)
 
-    @property
-    def own(self) -> OwnGame:
-        """One's own game."""
-        if self._own is None:
-            view = self.view
-            assert view is not None, "this screen is of a race that is known"
-            self._own = self.desk.own_game(view, lambda game: self.app.run_worker(game.run(), name="moves"))
-        return self._own
+    def _start(self, game: OwnGame) -> None:
+        # The app's and not this screen's: what was typed is sent from any.
+        self.app.run_worker(game.run(), name="moves")
 
     @property
     def board(self) -> Board:

@@ -9,11 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from cellrace_client.language import _
+from cellrace_client.terminal.app.screens.filled import FilledModal
+from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.speech import printable
 
 _BOX = """
@@ -21,7 +22,7 @@ _BOX = """
 """
 
 
-class YesNo(ModalScreen[bool]):
+class YesNo(FilledModal[bool]):
     """Asks before what cannot be taken back; the answer that does no harm is chosen already, unless `yes_first`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,7 +44,7 @@ class YesNo(ModalScreen[bool]):
         with Vertical():
             yield Static(Content(printable(self._question)), markup=False)
             answers = [Option(Content(self._no), id="no"), Option(Content(self._yes), id="yes")]
-            yield OptionList(*(reversed(answers) if self._yes_first else answers), markup=False)
+            yield Options(*(reversed(answers) if self._yes_first else answers), markup=False)
 
     def on_mount(self) -> None:
         """Fills the screen."""
@@ -65,7 +66,7 @@ class Choice(NamedTuple):
     text: str
 
 
-class Menu(ModalScreen[str]):
+class Menu(FilledModal[str]):
     """Offers several things to do; Esc is none of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
@@ -76,11 +77,13 @@ class Menu(ModalScreen[str]):
 
     def __init__(self, title: str, choices: Sequence[Choice], marked: str | None = None) -> None:
         super().__init__()
-        self._title, self._choices, self._marked = title, choices, marked
+        # Of those that a server names twice, one.
+        self._choices = list({choice.id: choice for choice in choices}.values())
+        self._title, self._marked = title, marked
 
     def compose(self) -> ComposeResult:
         """The choices, one under the other."""
-        options = OptionList(*(Option(Content(printable(text)), id=name) for name, text in self._choices), markup=False)
+        options = Options(*(Option(Content(printable(text)), id=name) for name, text in self._choices), markup=False)
         options.border_title = Content(printable(self._title))
         yield options
 
@@ -104,7 +107,7 @@ class Entry(Input):
         super().insert_text_at_cursor("".join(char for char in text if char.isprintable()))
 
 
-class TextQuestion(ModalScreen[str]):
+class TextQuestion(FilledModal[str]):
     """Asks for a line of text; Esc is no answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
@@ -132,7 +135,7 @@ class TextQuestion(ModalScreen[str]):
         self.dismiss(event.value.strip() or None)
 
 
-class Told(ModalScreen[None]):
+class Told(FilledModal[None]):
     """Tells something in lines, until any of the keys that close things is pressed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,space,v,q", "dismiss", show=False)]

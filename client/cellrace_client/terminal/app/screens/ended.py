@@ -8,18 +8,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from cellrace.errors import CellraceError
 from cellrace_client.language import _
 from cellrace_client.terminal.advice import what_to_do
+from cellrace_client.terminal.app.screens.filled import FilledModal
+from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.speech import printable
 
 
-class EndedScreen(ModalScreen[bool]):
+class EndedScreen(FilledModal[bool]):
     """Tells why the connection has ended; True is to try again."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,7 +45,7 @@ class EndedScreen(ModalScreen[bool]):
             box.border_title = Content(_("The connection has ended"))
             yield Static(Content(printable(refusal_text(self._error))).stylize("bold"), markup=False)
             yield Static(Content(what_to_do(self._error)), markup=False)
-            yield OptionList(
+            yield Options(
                 Option(Content(_("q  Quit")), id="quit"),
                 Option(Content(_("r  Connect again")), id="again"),
                 markup=False,

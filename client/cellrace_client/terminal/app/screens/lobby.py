@@ -30,6 +30,7 @@ from cellrace_client.terminal.app.screens.profile import ProfileScreen
 from cellrace_client.terminal.app.screens.queue import QueueScreen
 from cellrace_client.terminal.app.screens.replays import ReplaysScreen
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
 
 LIST_EVERY = 3.0
 """Seconds between two looks at the races; the server does not push them."""
@@ -69,8 +70,8 @@ class LobbyScreen(DeskScreen):
     def middle(self) -> Iterable[Widget]:
         """Both lists."""
         with Horizontal(id="lists"):
-            yield OptionList(id="ways", markup=False)
-            yield OptionList(id="races", markup=False)
+            yield Options(id="ways", markup=False)
+            yield Options(id="races", markup=False)
 
     def head(self) -> tuple[str, str]:
         """Who one is, and where."""

@@ -20,6 +20,7 @@ from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.settings_form import NAMES, Part, SettingsForm, part_of
 from cellrace_client.terminal.app.settings_words import setting_name, value_text
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
 
 
 class OpeningScreen(DeskScreen):
@@ -43,7 +44,7 @@ class OpeningScreen(DeskScreen):
 
     def middle(self) -> Iterable[Widget]:
         """The form."""
-        yield OptionList(*(Option(self._line(name), id=name) for name in NAMES), id="form", markup=False)
+        yield Options(*(Option(self._line(name), id=name) for name in NAMES), id="form", markup=False)
 
     def on_mount(self) -> None:
         """Fills the screen."""

@@ -8,13 +8,14 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 
 from cellrace_client.language import _
 from cellrace_client.terminal.app.rows import record_lines
 from cellrace_client.terminal.app.screens.boards import BoardsScreen
 from cellrace_client.terminal.app.screens.recent import RecentScreen
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.competing import since_line
 
 
@@ -29,7 +30,7 @@ class ProfileScreen(RecentScreen):
     def middle(self) -> Iterable[Widget]:
         """The games, then the races."""
         yield Static(markup=False, id="games")
-        yield OptionList(id="races", markup=False)
+        yield Options(id="races", markup=False)
 
     def head(self) -> tuple[str, str]:
         """Who it is."""

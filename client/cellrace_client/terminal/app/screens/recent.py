@@ -87,9 +87,8 @@ class RecentScreen(DeskScreen):
         fill(shown, rows)
 
     def _marked(self) -> Summary | None:
-        at = self._list.highlighted
-        races = self.races
-        return races[at] if at is not None and at < len(races) else None
+        marked = self._list.highlighted_option
+        return None if marked is None else next((race for race in self.races if race.race == marked.id), None)
 
     def _on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
-from textual.widgets import OptionList
 
 from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
 from cellrace.replay import Written, read_replay
@@ -19,6 +18,7 @@ from cellrace_client.terminal.app.screens.dialogs import TextQuestion
 from cellrace_client.terminal.app.screens.picking import show_replay, show_written
 from cellrace_client.terminal.app.screens.recent import RecentScreen
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
 
 _LONGEST_PATH = 400
 _LONGEST_IDS = 80
@@ -34,7 +34,7 @@ class ReplaysScreen(RecentScreen):
 
     def middle(self) -> Iterable[Widget]:
         """One's own races."""
-        yield OptionList(id="races", markup=False)
+        yield Options(id="races", markup=False)
 
     def head(self) -> tuple[str, str]:
         """What this is."""

@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _, spoken
+from cellrace_client.terminal.app.screens.filled import FilledModal
 
 
 def key_lines() -> list[tuple[str, str]]:
@@ -35,7 +35,7 @@ def key_lines() -> list[tuple[str, str]]:
     ]
 
 
-class RulesScreen(ModalScreen[None]):
+class RulesScreen(FilledModal[None]):
     """Keys and rules to be read, and away with them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

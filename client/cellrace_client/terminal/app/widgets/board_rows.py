@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from textual.content import Content
-from textual.widgets import OptionList
 
 from cellrace.messages import BoardRow, Leaderboard
 from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import board_row
+from cellrace_client.terminal.app.widgets.options import Options
 
 
-class BoardRows(OptionList):
+class BoardRows(Options):
     """A list of rows, of which one can be chosen."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
