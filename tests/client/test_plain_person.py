@@ -107,6 +107,7 @@ async def test_a_match_that_was_made_at_the_drop_is_found(store_url: str) -> Non
             del ann._dialogue.races.hear  # noqa: SLF001
             wire.mend()
             await person.hears("The connection is back")
+            await ann.ping()
             person.type("race")
             await person.hears("Time limit")
             assert not any("rival again" in line for line in person.told)
