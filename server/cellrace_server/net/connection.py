@@ -16,8 +16,18 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.protocol import State
 
+from cellrace_server.core.bucket import Bucket, full_bucket
+
 Receive = Callable[[bytes, bool, float], None]
 """Takes a message, whether it is text, and the monotonic time at which it was read."""
+
+IDLE_FRAMES = 256
+"""Frames at once that are no message: pings, pongs, pieces of a message, what comes after the end was told."""
+IDLE_FRAMES_PER_SECOND = 128.0
+DEAF = 0.5
+"""Seconds that the farewell of such a client is waited for: it is not read either."""
+AT_A_TIME = 4096
+"""Bytes that are taken apart at a time: of a flood that is read in one go, the rest is dropped once it is known."""
 
 _FORGOTTEN = Request("", Headers())
 """What stands for the request of a connection that is open: a client's headers take more space than all the rest."""
@@ -27,7 +37,10 @@ class Connection(ServerConnection):
     """A server's connection whose messages go to `receive` instead of a queue."""
 
     # Beside the many attributes of the library: together in one dictionary they would take twice the space.
-    __slots__ = ("_early", "_fragments", "_lost", "_ponged", "_text", "_when_lost", "address", "receive")
+    __slots__ = (
+        *("_deaf", "_early", "_flooded", "_idle", "_lost", "_pieces", "_ponged", "_text", "_when_lost"),
+        *("address", "receive"),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -37,17 +50,47 @@ class Connection(ServerConnection):
         self._lost = False
         self._when_lost: tuple[Callable[[], None], ...] = ()
         self._ponged: Callable[[bytes], None] | None = None
+        # Messages that come before somebody takes them count as idle, and are as few.
         self._early: list[tuple[bytes, bool, float]] = []
-        self._fragments: list[bytes] = []
+        # Held to `max_size` by the protocol below.
+        self._pieces: bytearray | None = None
         self._text = False
+        self._idle: Bucket | None = None
+        self._deaf = False
+        self._flooded: Callable[[], None] | None = None
 
-    def hand_over(self, receive: Receive) -> None:
-        """From now on messages go to `receive`, those that came already first."""
+    def hand_over(self, receive: Receive, flooded: Callable[[], None] | None = None) -> None:
+        """From now on messages go to `receive`, those that came already first; `flooded` hears of too much else."""
         self.request, self.response = _FORGOTTEN, None
-        self.receive = receive
+        self.receive, self._flooded = receive, flooded
         early, self._early = self._early, []
         for message in early:
             receive(*message)
+        if self._deaf and flooded is not None:
+            flooded()
+
+    def data_received(self, data: bytes) -> None:
+        """Take apart what was read, until it turns out to be a flood."""
+        if len(data) <= AT_A_TIME and not self._deaf:
+            super().data_received(data)
+            return
+        for first in range(0, len(data), AT_A_TIME):
+            if self._deaf:
+                return
+            super().data_received(data[first : first + AT_A_TIME])
+
+    def count_idle(self) -> None:
+        """Count a frame that costs its sender no message; after too many of them nothing more is read."""
+        now = time.monotonic()
+        if self._idle is None:
+            self._idle = full_bucket(IDLE_FRAMES, IDLE_FRAMES_PER_SECOND, now)
+        if self._idle.take(1, now) and not self._deaf:
+            # Read on, it would keep everybody else of this node waiting.
+            self._deaf, self.close_timeout = True, DEAF
+            if not self.transport.is_closing():
+                self.transport.pause_reading()
+            if self._flooded is not None:
+                self._flooded()
 
     def when_lost(self, then: Callable[[], None]) -> None:
         """Call this once the connection is lost; at once if it is already."""
@@ -75,26 +118,29 @@ class Connection(ServerConnection):
         told, self._when_lost = self._when_lost, ()
         for then in told:
             then()
-        self.receive = self._ponged = None
+        self.receive = self._ponged = self._flooded = None
 
     def process_event(self, event: Any) -> None:
         """Take a data frame; everything else goes the usual way."""
         if type(event) is not Frame or event.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             super().process_event(event)
-            if type(event) is Frame and event.opcode is Opcode.PONG and self._ponged is not None:
-                self._ponged(bytes(event.data))
+            if type(event) is Frame:
+                self.count_idle()
+                if event.opcode is Opcode.PONG and self._ponged is not None:
+                    self._ponged(bytes(event.data))
             return
         if event.opcode is not Opcode.CONT:
             self._text = event.opcode is Opcode.TEXT
         data = bytes(event.data)
-        if not event.fin or self._fragments:
-            # The protocol below holds the whole message to `max_size`.
-            self._fragments.append(data)
+        if not event.fin or self._pieces is not None:
+            self._pieces = self._pieces or bytearray()
+            self._pieces += data
             if not event.fin:
+                self.count_idle()
                 return
-            data = b"".join(self._fragments)
-            self._fragments = []
+            data, self._pieces = bytes(self._pieces), None
         if self.receive is None:
             self._early.append((data, self._text, time.monotonic()))
+            self.count_idle()
         else:
             self.receive(data, self._text, time.monotonic())

@@ -109,7 +109,7 @@ class Session:
         self._expect_hello()
         try:
             self._connection.when_lost(self._lose)
-            self._connection.hand_over(self._receive)
+            self._connection.hand_over(self._receive, lambda: self.close(CloseCode.RATE_LIMITED))
             self._pinger.start()
             await self._ending
         finally:
@@ -211,6 +211,7 @@ class Session:
 
     def _receive(self, payload: bytes, text: bool, at: float) -> None:
         if self.halted or self.closing is not None:
+            self._connection.count_idle()
             return
         request: ClientMessage | BadMessage
         try:

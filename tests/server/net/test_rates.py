@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cellrace_server.config import Bounds
-from tests.story.players import Table
+from cellrace_server.net.connection import Connection
+from tests.story.players import JSON, Table
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -156,3 +158,52 @@ class TestInbox:
             if ann.socket.close_code is not None:
                 break
         assert await ann.closed() == 4102
+
+
+CONT, TEXT, PING, PONG = 0x0, 0x1, 0x9, 0xA
+
+
+def frame(opcode: int, payload: bytes = b"", *, fin: bool = True) -> bytes:
+    """A frame of a client, masked with zeros."""
+    return bytes((fin << 7 | opcode, 0x80 | len(payload), 0, 0, 0, 0)) + payload
+
+
+class TestFlood:
+    """What is no message has a bound as well: one connection must not keep the node from all the others."""
+
+    @pytest.fixture
+    def bounds(self) -> Bounds:
+        return Bounds(burst=100_000, per_second=100_000)
+
+    @pytest.mark.parametrize(
+        "flood",
+        [
+            pytest.param(frame(PING, b"x" * 125), id="pings"),
+            pytest.param(frame(PONG), id="pongs"),
+            pytest.param(frame(CONT, fin=False), id="empty pieces of a message"),
+            pytest.param(frame(TEXT), id="messages after the end was told"),
+        ],
+    )
+    async def test_it_ends_the_connection_and_the_rest_is_not_read(
+        self, seats: Table, flood: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read: list[object] = []
+        take = Connection.process_event
+
+        def counted(connection: Connection, event: object) -> None:
+            read.append(event)
+            take(connection, event)
+
+        monkeypatch.setattr(Connection, "process_event", counted)
+        ann = await seats.player("Ann")
+        start = b"" if flood == frame(TEXT) else frame(TEXT, b"{", fin=False)
+        ann.socket.transport.write(start + flood * 50_000)
+        assert await eventually(lambda: (told := ann.socket.protocol.close_rcvd) and told.code) == 4102
+        assert len(read) < 5_000
+
+    async def test_a_message_in_many_pieces_is_none(self, seats: Table) -> None:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob", subprotocol=JSON)
+        for _ in range(20):
+            await bob.socket.send(['{"type"', ":", '"pi', "ng", '"', "}"])
+            assert (await bob.read())["type"] == "pong"
+        await ann.ask("ping")
