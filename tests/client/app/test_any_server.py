@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from cellrace_client.connection import connect
 from cellrace_client.terminal.app.app import CellraceApp
@@ -12,7 +13,7 @@ from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu
 from cellrace_client.terminal.app.screens.play import PlayScreen
-from tests.client.app.conftest import Screen, shown
+from tests.client.app.conftest import PATIENCE, Screen, shown
 from tests.client.fake_server import ANN, BOB, NOW, Map, Peer, entrant, fake_server, running
 
 TWICE: Map = {
@@ -97,6 +98,20 @@ async def test_a_race_that_is_lost_is_drawn_as_none() -> None:
         screen.app.call_later(play.look)
         await screen.pause()
         await screen.press("u", "4", "a", "f2", "left", "space", "escape")
+
+
+async def test_a_game_ends_with_the_last_that_is_known_of_its_race() -> None:
+    """A thousand rematches leave no more behind than the races that the connection keeps."""
+    async with screen_of(running()) as (screen, _told):
+        await screen.shows("deal 617")
+        desk, view = screen.app.desk, screen.connection.view("r1")
+        first = desk.own_game(view, lambda _game: None)
+        sending = asyncio.create_task(first.run())
+        assert desk.own_game(view, lambda _game: None) is first
+        screen.connection._dialogue.races.forget("r1")  # noqa: SLF001 - as the fiftieth rematch would
+        desk.own_game(replace(view, race="r2"), lambda _game: None)
+        await asyncio.wait_for(sending, PATIENCE)
+        assert desk.own_game(view, lambda _game: None) is not first
 
 
 async def test_a_screen_that_is_taken_away_at_once_is_not_made_ready() -> None:

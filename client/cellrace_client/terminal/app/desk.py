@@ -119,6 +119,9 @@ class Desk:
         """One's own game in a race; `start` sets it going when it is new."""
         game = self._games.get(view.race)
         if game is None:
+            # However many races a player has had here, only those are kept that the connection keeps.
+            for race in [race for race in self._games if race not in self.connection.races]:
+                self._games.pop(race).end()
             game = self._games[view.race] = OwnGame(self.connection, view, self.guide.say)
             start(game)
         return game

@@ -35,6 +35,7 @@ class OwnGame:
         self._room = asyncio.Semaphore(ON_THEIR_WAY)
         self._growing: asyncio.TimerHandle | None = None
         self._round = 0
+        self._ended = False
 
     @property
     def ahead(self) -> Ahead:
@@ -64,10 +65,15 @@ class OwnGame:
         """Learns how things stand on the server."""
         self._tell_lost(self._ahead.follow(view), "")
 
+    def end(self) -> None:
+        """Sends nothing more: nobody knows the race any longer."""
+        self._ended = True
+        self._more.set()
+
     async def run(self) -> None:
-        """Sends moves for as long as the player is there."""
+        """Sends moves for as long as the player is there and the race is known."""
         async with asyncio.TaskGroup() as sending:
-            while True:
+            while not self._ended:
                 await self._more.wait()
                 await self._room.acquire()
                 # Taken only now: what was played meanwhile shares the message.
