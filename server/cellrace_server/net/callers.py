@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from cellrace_server.config import Bounds
-from cellrace_server.net.quota import Quota, place_of
+from cellrace_server.core.places import place_of
+from cellrace_server.net.quota import Quota
 
 FULL = 10.0
 """What an address that has all the connections it may have is told to wait, in seconds."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from ipaddress import IPv6Address, ip_address
 
 from cellrace_server.core.bucket import Bucket, full_bucket
+from cellrace_server.core.places import place_of
 
 _ADDRESSES = 4_096
 """How many addresses are remembered; the one that has asked least lately gives way, and starts anew."""
@@ -30,14 +30,3 @@ class Quota:
         else:
             self._buckets.move_to_end(place)
         return bucket.take(1, now)
-
-
-def place_of(address: str) -> str:
-    """Who asks: an address, or of IPv6 the network of one subscriber, for whom it is cheap to have many addresses."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(parsed, IPv6Address):
-        return address
-    return str(parsed.ipv4_mapped or parsed.packed[:8].hex())

@@ -97,9 +97,9 @@ def name(folded: str) -> str:
     return f"name:{folded}"
 
 
-def guesses(kind: str, address: str) -> str:
-    """String: how often an address has guessed, or made a player, within the last while."""
-    return f"guesses:{kind}:{address}"
+def guesses(kind: str, place: str) -> str:
+    """String: how often an address, or network of IPv6, has guessed, or made a player, within the last while."""
+    return f"guesses:{kind}:{place}"
 
 
 def channel(node: str) -> str:

@@ -258,3 +258,13 @@ async def test_guesses_of_an_address_are_counted_for_a_while_over_all_nodes(here
     assert await here.store.players.guesses("token", "1.2.3.4") == 2
     assert await here.store.players.guesses("code", "1.2.3.4") == await here.store.players.guesses("token", "::1") == 0
     assert 0 < await here.link.command("TTL", keys.guesses("token", "1.2.3.4")) <= 600
+
+
+async def test_guesses_from_one_network_of_ipv6_are_counted_together(here: Shell) -> None:
+    """Its subscriber has more addresses than anybody could count."""
+    for number in range(1, 4):
+        assert await here.store.players.count_guess("code", f"2001:db8:1:2::{number:x}", 600) == number
+    assert await here.store.players.guesses("code", "2001:db8:1:2:ffff::") == 3
+    assert await here.store.players.guesses("code", "2001:db8:1:3::1") == 0
+    assert await here.store.players.count_guess("code", "::ffff:1.2.3.4", 600) == 1
+    assert await here.store.players.guesses("code", "1.2.3.4") == 1
