@@ -13,6 +13,7 @@ from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Back, Dropped, Happened, Lost, Synced
 from tests.client.connecting import connected, noted
 from tests.client.fake_server import BOB, NOW, Peer, fake_server, race, running, settings
+from tests.waiting import eventually
 
 
 async def test_an_unanswered_move_is_repeated_with_the_same_seq() -> None:
@@ -117,6 +118,23 @@ async def test_waits_as_long_as_the_server_says_and_repeats(code: str) -> None:
         assert c.view("r1").log == ("1a", "2b")
     assert waits
     assert max(waits) == pytest.approx(0.020 * 1.125, abs=0.005)
+
+
+async def test_waits_no_longer_than_anybody_would() -> None:
+    """Whatever a server says: nothing would ever be sent again, not even after it has been mended."""
+
+    async def script(peer: Peer) -> None:
+        await peer.welcome("r1")
+        await peer.answer(await peer.expect("race.sync"), "race", **running("r1"))
+        await peer.refuse(await peer.expect("move"), "retry_later", retry_after=10**15)
+        await peer.linger()
+
+    waits: list[float] = []
+    async with fake_server(script) as server, connected(server, waits) as c:
+        move = asyncio.create_task(c.move("r1", "1a"))
+        await eventually(lambda: waits)
+        assert waits[0] <= 75
+        move.cancel()
 
 
 async def test_comes_back_within_five_seconds_after_a_restart() -> None:

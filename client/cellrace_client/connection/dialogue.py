@@ -43,6 +43,8 @@ from cellrace_client.race_view import RaceView
 _RETRY_AFTER = 1000
 """Milliseconds to wait where the server names none."""
 _RETRY_SPREAD = 0.25
+_LONGEST_HOLD = 60_000
+"""A server that asks for more milliseconds than these is asked again after them: it may have meant another unit."""
 
 
 class Dialogue:
@@ -158,7 +160,8 @@ class Dialogue:
     def _answered(self, number: int, answer: ServerAnswer) -> None:
         if isinstance(answer, Error) and answer.code in (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER):
             # All wait, not this request alone: the server is in trouble, or this client is too fast.
-            wait = (answer.retry_after or _RETRY_AFTER) * (1.0 + _RETRY_SPREAD * self._draw()) / 1000.0
+            named = min(answer.retry_after or _RETRY_AFTER, _LONGEST_HOLD)
+            wait = named * (1.0 + _RETRY_SPREAD * self._draw()) / 1000.0
             self.hold_until = max(self.hold_until, self.clock.local() + wait)
         ask = self.flight.answered(number, answer)
         if ask is None:
