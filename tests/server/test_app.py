@@ -6,19 +6,16 @@ import asyncio
 import gc
 import ssl
 from contextlib import AsyncExitStack
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from redis.asyncio import Redis
 
 from cellrace_server.app import running, spare_collections
 from cellrace_server.config import Config
 from cellrace_server.store import connect, keys
 from cellrace_server.store.errors import StoreUnavailable
+from tests.server.net.certificates import self_signed
 from tests.server.net.fetching import fetch
 from tests.server.store.processes import store_pid
 from tests.story.players import JSON, Player, play, start_race, table
@@ -110,7 +107,7 @@ async def test_a_player_who_comes_back_at_another_node_takes_over(store_url: str
 
 async def test_with_a_certificate_it_serves_wss(store_url: str, tmp_path: Path) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    _self_signed(certificate, key)
+    self_signed(certificate, key)
     trust = ssl.create_default_context(cafile=str(certificate))
     async with AsyncExitStack() as stack:
         config = Config(port=0, redis=store_url, certificate=certificate, key=key)
@@ -131,27 +128,3 @@ def test_collections_pass_over_what_stays() -> None:
     finally:
         gc.unfreeze()
         gc.set_threshold(*before)
-
-
-def _self_signed(certificate: Path, key: Path) -> None:
-    private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    built = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(private.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(private, hashes.SHA256())
-    )
-    certificate.write_bytes(built.public_bytes(serialization.Encoding.PEM))
-    key.write_bytes(
-        private.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )

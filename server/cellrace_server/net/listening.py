@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from websockets.asyncio.server import Server, serve
 from websockets.typing import Origin
@@ -18,6 +19,9 @@ from cellrace_server.net.tls import tls_context
 from cellrace_server.net.web import Web, select_subprotocol
 
 __all__ = ["Server", "held_port", "listen"]
+
+HANDSHAKE = 5.0
+"""Within how many seconds whoever connects must have asked for something."""
 
 
 async def listen(config: Config, services: Services, web: Web) -> Server:
@@ -40,14 +44,21 @@ async def listen(config: Config, services: Services, web: Web) -> Server:
         process_request=web.process_request,
         compression=None,
         server_header=None,
-        open_timeout=5,
+        open_timeout=HANDSHAKE,
         ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
         close_timeout=2,
         max_size=config.bounds.frame_bytes,
-        ssl=None if config.certificate is None else tls_context(config.certificate, config.key),
+        **_tls(config),
         backlog=1024,
         reuse_port=config.reuse_port or None,
     )
+
+
+def _tls(config: Config) -> dict[str, Any]:
+    if config.certificate is None:
+        return {}
+    # Whoever connects and says nothing has as long for this as for the handshake after it; else it is a minute.
+    return {"ssl": tls_context(config.certificate, config.key), "ssl_handshake_timeout": HANDSHAKE}
 
 
 @contextmanager

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from cellrace_server.app import running
+from cellrace_server.config import Config
+from cellrace_server.net import listening
 from cellrace_server.net.tls import CertificateUnfit, tls_context
+from tests.server.net.certificates import self_signed
 
 
 def test_a_file_that_is_no_certificate_is_told_in_a_sentence(tmp_path: Path) -> None:
@@ -14,3 +19,25 @@ def test_a_file_that_is_no_certificate_is_told_in_a_sentence(tmp_path: Path) -> 
     certificate.write_text("nonsense")
     with pytest.raises(CertificateUnfit, match=r"certificate\.pem cannot be used .* PEM file"):
         tls_context(certificate, None)
+
+
+def test_a_key_with_a_password_is_refused_instead_of_asked_for(tmp_path: Path) -> None:
+    """OpenSSL would ask on the terminal, and the node would wait until somebody answers."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    self_signed(certificate, key, b"secret")
+    with pytest.raises(CertificateUnfit, match=r"key\.pem has a password"):
+        tls_context(certificate, key)
+
+
+async def test_who_connects_and_says_nothing_is_let_go_soon(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As without TLS: by itself asyncio waits a minute for it, outside of all bounds."""
+    monkeypatch.setattr(listening, "HANDSHAKE", 0.1)
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    self_signed(certificate, key)
+    async with running(Config(port=0, redis=store_url, certificate=certificate, key=key)) as node:
+        reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+        async with asyncio.timeout(5):
+            assert await reader.read() == b""
+        writer.close()
