@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
-from cellrace.messages import RaceState, SettingsRequest
+from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
 from cellrace_client.matches import LOOK, Matches, goes_on, race_match
@@ -28,12 +31,17 @@ _NOT_FOR_US = (
 )
 
 
+HURRIED = 0.1
+"""Seconds for a move when nobody plays any more but bots: people wait for the standings, and for a rematch."""
+
+
 async def keep_company(connection: Connection, race: str, pace: Pace, chance: Random) -> None:
     """Race as the rival of whoever is in a race, and in each rematch, until that player or the server has gone."""
     thinker = Thinker()
     try:
         while True:
-            await race_to_the_end(connection, race, SolverBot(thinker, pace, chance))
+            bot = SolverBot(thinker, pace, chance, sleep=partial(_wait_for_people, connection, race))
+            await race_to_the_end(connection, race, bot)
             await thinker.close()  # No solver is kept for a rematch that may not come; it starts again when asked.
             await connection.view_where(race, lambda view: view.successor is not None)
             race = (await connection.rematch(race)).race
@@ -41,6 +49,19 @@ async def keep_company(connection: Connection, race: str, pace: Pace, chance: Ra
         return
     finally:
         await thinker.close()
+
+
+async def _wait_for_people(connection: Connection, race: str, seconds: float) -> None:
+    """Take one's time, for as long as people play."""
+    await asyncio.sleep(min(seconds, HURRIED))
+    if seconds > HURRIED:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds - HURRIED):
+                await connection.view_where(race, lambda view: not _people_play(view))
+
+
+def _people_play(view: RaceView) -> bool:
+    return any(entrant.status is EntrantStatus.PLAYING and not entrant.player.bot for entrant in view.entrants)
 
 
 @dataclass(frozen=True, slots=True)

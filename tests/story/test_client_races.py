@@ -15,6 +15,7 @@ from cellrace.board import Board
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import EntrantStatus, Hello, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
+from cellrace_client.bot_races import keep_company
 from cellrace_client.connection import Back, Closed, Connection, Happened, connect
 from cellrace_client.demo import race_faults
 from cellrace_client.homemade import Bot, race_once, run
@@ -70,6 +71,23 @@ async def test_bots_race_to_right_standings_over_both_subprotocols(url: str, thi
             synced = await connection.sync(race)
             assert synced.log == view.log
             assert synced.game == view.game
+
+
+async def test_a_rival_made_for_people_plays_the_rest_at_once_when_they_are_done(url: str) -> None:
+    """However slow it is, nobody waits for the standings and a rematch; it stays for that."""
+    slow = Pace(1000.0, 1000.0)
+    async with connect(url, name="Ann") as ann, connect(url, name="Robo", bot=True) as robo:
+        race = (await ann.create(settings("one-suit"))).race
+        await robo.join(race)
+        rival = asyncio.create_task(keep_company(robo, race, slow, Random(1)))
+        await ann.ready(race)
+        await ann.view_where(race, lambda view: view.playing)
+        await ann.concede(race)
+        over = await ann.view_where(race, lambda view: view.ended)
+        assert over.entrants[1].status is EntrantStatus.WON
+        successor = (await ann.rematch(race)).race
+        await ann.view_where(successor, lambda view: len(view.entrants) == 2)
+        rival.cancel()
 
 
 async def test_a_beginner_slips_takes_back_and_still_wins(url: str, thinker: Thinker) -> None:
