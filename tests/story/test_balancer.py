@@ -51,7 +51,9 @@ class Front:
 
     async def start(self, name: str, port: int) -> None:
         """Start a node."""
-        self.nodes[name] = await self.house.start("--redis", self.store, "--node", name, port=port)
+        self.nodes[name] = await self.house.start(
+            *("--redis", self.store, "--node", name, "--trusted-proxy", "127.0.0.1"), port=port
+        )
 
     async def page(self, path: str) -> Fetched:
         """What is answered to a GET there."""
@@ -161,3 +163,19 @@ async def test_frames_and_pages_pass_as_they_are(front: Front, subprotocol: str)
         assert await ann.closed() == 4100
         assert (await again.ask("race.sync", race=race))["state"] == "open"
     assert (await front.page("/nowhere")).status == 404
+
+
+async def test_nobody_calls_himself_somebody_else(front: Front) -> None:
+    """Whoever claims another address with each request is counted by the one that the balancer sees."""
+    pages = await asyncio.gather(
+        *(
+            fetch(
+                *(front.port, "/api/v1/races"),
+                headers=("Connection: close", f"X-Forwarded-For: 203.0.113.{number}"),
+                source="127.0.0.2",
+            )
+            for number in range(120)
+        )
+    )
+    assert {page.status for page in pages} == {200, 429}
+    assert (await front.page("/api/v1/races")).status == 200

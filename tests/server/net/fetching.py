@@ -31,9 +31,11 @@ class Fetched:
         return str(error["code"])
 
 
-async def fetch(port: int, path: str, method: str = "GET", headers: tuple[str, ...] = ()) -> Fetched:
-    """Send one request to a node here and read until it closes."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+async def fetch(
+    port: int, path: str, method: str = "GET", headers: tuple[str, ...] = (), source: str = "127.0.0.1"
+) -> Fetched:
+    """Send one request to a node here, from an address of this machine, and read until it closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
     try:
         writer.write("\r\n".join((f"{method} {path} HTTP/1.1", "Host: here", *headers, "", "")).encode())
         async with asyncio.timeout(10):
