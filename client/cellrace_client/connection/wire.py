@@ -108,6 +108,10 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
         text = (refused.response.body or b"")[:200].decode("utf-8", "replace").strip()
         why = _("it answered HTTP {status}").format(status=status) + (f" ({text})" if text else "")
         raise Unreachable(url, why, final=400 <= status < 500 and status not in (408, 429)) from refused
+    # It is a ValueError too, so it comes first.
+    except ssl.SSLCertVerificationError as untrusted:
+        why = _("its certificate cannot be trusted ({why})").format(why=untrusted.verify_message.rstrip("."))
+        raise Unreachable(url, why, final=True) from untrusted
     except (InvalidURI, ValueError) as wrong:
         raise Unreachable(url, "that is no WebSocket address", final=True) from wrong
     except TimeoutError as late:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 from cellrace.errors import CellraceError
 from cellrace.messages import CloseCode
 from cellrace_client.errors import Closed, Unreachable
@@ -15,6 +17,8 @@ def what_to_do(error: CellraceError) -> str:
             return _("Install the version of cellrace that the server speaks, or name another server with --server.")
         if "HTTP 503" in error.why or "HTTP 429" in error.why:
             return _("The server is full or too busy: try again in a minute.")
+        if isinstance(error.__cause__, ssl.SSLCertVerificationError):
+            return _("Ask who runs the server; SSL_CERT_FILE=FILE trusts the certificate in a file.")
         return _("Start a server with: cellrace serve, or name another one with --server.")
     if isinstance(error, Closed):
         match error.close_code:

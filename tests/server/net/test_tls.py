@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cellrace_client.connection import connect
+from cellrace_client.errors import Unreachable
+from cellrace_client.terminal.advice import what_to_do
 from cellrace_server.app import running
 from cellrace_server.config import Config
 from cellrace_server.net import listening
@@ -41,3 +44,21 @@ async def test_who_connects_and_says_nothing_is_let_go_soon(
         async with asyncio.timeout(5):
             assert await reader.read() == b""
         writer.close()
+
+
+async def test_a_client_says_what_is_wrong_with_a_certificate(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what to do: of one that was made by hand it said that the address was none."""
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    self_signed(certificate, key)
+    async with running(Config(port=0, redis=store_url, certificate=certificate, key=key)) as node:
+        url = f"wss://localhost:{node.port}/ws"
+        with pytest.raises(Unreachable, match=r"its certificate cannot be trusted \(self.signed certificate\)") as told:
+            async with connect(url):
+                pass
+        assert told.value.final
+        assert "SSL_CERT_FILE" in what_to_do(told.value)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        async with connect(url) as connection:
+            assert connection.player.name
