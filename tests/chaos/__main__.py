@@ -15,7 +15,7 @@ from tests.chaos.run import Chaos, Plot
 def main() -> int:
     """Run, print, and fail when something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="what faults and players are drawn from")
     parser.add_argument("--node-kills", type=int, default=20)
     parser.add_argument("--store-kills", type=int, default=20)
     parser.add_argument("--pauses", type=int, default=6, help="of nodes and of the store, in all")

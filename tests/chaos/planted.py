@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import subprocess
@@ -63,10 +64,18 @@ def _by_test(name: str) -> str:
     return failed[0] if done.returncode == 1 and failed else ""
 
 
-def main(names: list[str]) -> int:
+def main() -> int:
     """Plant them, one after the other; fail if one of them is not found."""
+    there = [*TESTS, *PLOTS]
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.chaos.planted", description=__doc__, epilog=f"bugs: {', '.join(there)}"
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which; all without one")
+    names = parser.parse_args().names or there
+    if unknown := [name for name in names if name not in there]:
+        parser.error(f"no such bug: {', '.join(unknown)}; there are {', '.join(there)}")
     missed = 0
-    for name in names or [*TESTS, *PLOTS]:
+    for name in names:
         if name in PLOTS and PLOTS[name].disk and STRACE is None:
             print(f"not planted {name}: a slow disk takes strace", flush=True)
             continue
@@ -80,4 +89,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

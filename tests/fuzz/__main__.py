@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz --count 2000000`: the soak."""
+"""`python -m tests.fuzz`: what nobody sends, to the codecs and to a server; 2,000,000 of it are a soak."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ async def _soak(count: int, seed: int) -> str:
 def main() -> None:
     """Send, and print what came of it; fails at the first thing that is wrong."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("--count", type=int, default=50_000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=50_000, help="how many inputs")
+    parser.add_argument("--seed", type=int, default=0, help="what they are drawn from")
     told = parser.parse_args()
     print(asyncio.run(_soak(told.count, told.seed)))
 
