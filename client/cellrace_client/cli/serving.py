@@ -22,8 +22,11 @@ from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config
 from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
-from cellrace_server.net.callers import check_proxy
+from cellrace_server.net.callers import check_origin, check_proxy
 from cellrace_server.workers import is_worker, serve_workers, worker_port
+
+_MOST = 1_000_000_000
+"""Of anything: clients are told some of the bounds, and no timer waits longer."""
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object])
 
@@ -45,7 +48,7 @@ def _bound_options(command: Decorated) -> Decorated:
         numbers = click.IntRange if kind is int else _FiniteRange
         name = "--" + field.name.replace("_", "-")
         command = click.option(
-            name, default=field.default, type=numbers(min=meta.ge, max=meta.le), help=meta.description
+            name, default=field.default, type=numbers(min=meta.ge, max=meta.le or _MOST), help=meta.description
         )(command)
     return command
 
@@ -57,6 +60,13 @@ def _proxies(_context: click.Context, _option: click.Parameter, values: tuple[st
         except ValueError as wrong:
             raise click.BadParameter(f"{wrong}. Write an address, or a network such as 10.0.0.0/8.") from None
     return values
+
+
+def _origins(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(map(check_origin, values))
+    except ValueError as wrong:
+        raise click.BadParameter(f"{wrong}. Write scheme, host and port alone, as https://example.com.") from None
 
 
 def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
@@ -99,7 +109,13 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     type=_FiniteRange(0.01, 36500),
     help="Days that the board of a deal is kept after its last new row.",
 )
-@click.option("--origin", "origins", multiple=True, help="A web page's origin that may connect; repeatable.")
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    callback=_origins,
+    help="A web page's origin that may connect; repeatable.",
+)
 @click.option(
     "--trusted-proxy",
     "trusted_proxies",
@@ -185,6 +201,10 @@ def serve(
                 run(serve_workers(config, workers, guests))
     except CellraceError as error:
         raise click.ClickException(str(error)) from error
+    except UnicodeError as error:
+        raise click.ClickException(
+            f"Cannot listen on {host}: it is no name of a machine. Choose another with --host."
+        ) from error
     except OSError as error:
         if error.errno in UNWRITABLE and error.filename is None:
             # Its first line is what could not be written.

@@ -98,6 +98,8 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
 
 def without_secrets(url: str) -> str:
     """Write a store's URL as it may be shown: without its password."""
+    if _login_is_torn(url):
+        return f"{url.partition('://')[0]}://***"  # Where the password ends only its writer knows.
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -112,6 +114,17 @@ def without_secrets(url: str) -> str:
     return f"{shown}?{urlencode(query, safe='*')}" if query else shown
 
 
+def _login_is_torn(url: str) -> bool:
+    """Whether user and password have characters that end them in a URL."""
+    try:
+        scheme, place, path, query, fragment = urlsplit(url)
+    except ValueError:
+        return "@" in url
+    port = place.rpartition("@")[2].partition(":")[2]
+    in_query = "@" in query and "@" not in place and bool(port) and not port.isdecimal()
+    return scheme != "unix" and ("@" in path + fragment or in_query)
+
+
 def _client(url: str, connections: int, retry: Retry) -> Redis:
     settings: dict[str, Any] = {
         "max_connections": connections,
@@ -124,6 +137,8 @@ def _client(url: str, connections: int, retry: Retry) -> Redis:
         "driver_info": None,  # Two round trips on each new connection, for a name in CLIENT LIST.
         "decode_responses": False,
     }
+    if _login_is_torn(url):
+        raise _no_store(url, ValueError())
     if not url.startswith("unix:"):
         settings["socket_keepalive"] = True
     try:
@@ -136,6 +151,12 @@ def _client(url: str, connections: int, retry: Retry) -> Redis:
 
 
 def _no_store(url: str, error: Exception) -> StoreUnfit:
+    if _login_is_torn(url):
+        # What cannot be read of such a URL is a part of the password, and the error quotes it.
+        return StoreUnfit(
+            f"{without_secrets(url)!r} names no store: in its user and password write / as %2F, ? as %3F, # as %23 and "
+            "@ as %40."
+        )
     return StoreUnfit(
         f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT, "
         "unix:///PATH or redis+sentinel://HOST:PORT,HOST:PORT/SERVICE, with user and password before the host where "

@@ -45,6 +45,9 @@ NEEDED = 256 * 1024
 SHUT_DOWN = 1.2
 """Seconds that the last server waits for the store's end; the keeper waits longer."""
 
+_OURS = frozenset({keeper.ATTACHED, "appendonlydir", "bots", "signing.key"})
+"""What a data directory is known by, one that was copied too."""
+_MADE_WITH_A_DISK = frozenset({"lost+found"})
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
 _POLL = 0.01
@@ -245,6 +248,13 @@ def _make_private(directory: Path) -> Path:
             f"Name one of your own with --data-dir, as {directory}/cellrace."
         )
     if mode != 0o700:
+        found = {entry.name for entry in directory.iterdir()}
+        if found - _MADE_WITH_A_DISK and not found & _OURS:
+            # Like / or /etc: others need what is in it.
+            raise StoreUnfit(
+                f"The data directory {directory} holds other things, and would be made private with them. "
+                f"Name one of its own with --data-dir, as {directory / 'cellrace'}."
+            )
         directory.chmod(0o700)
     return directory
 

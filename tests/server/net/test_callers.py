@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from cellrace_client.cli.serving import serve
 from cellrace_server.app import running
 from cellrace_server.config import Bounds, Config
-from cellrace_server.net.callers import FULL, Callers
+from cellrace_server.net.callers import FULL, Callers, check_origin
 from tests.server.net.fetching import fetch
 from tests.story.players import open_socket
 from tests.waiting import eventually
@@ -123,3 +123,27 @@ def test_what_is_no_address_is_a_wrong_use(word: str) -> None:
     result = CliRunner().invoke(serve, ["--trusted-proxy", word])
     assert result.exit_code == 2
     assert "Write an address" in result.output
+
+
+@pytest.mark.parametrize(
+    ("told", "origin"),
+    [
+        ("https://example.com", "https://example.com"),
+        ("HTTPS://Example.COM/", "https://example.com"),
+        ("https://example.com:443", "https://example.com"),
+        ("http://example.com:443", "http://example.com:443"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("null", "null"),
+    ],
+)
+def test_an_origin_is_taken_as_browsers_send_it(told: str, origin: str) -> None:
+    assert check_origin(told) == origin
+
+
+@pytest.mark.parametrize(
+    "word", ["", "*", "example.com", "https://example.com/game", "https://*.example.com", "https://"]
+)
+def test_what_no_browser_would_ever_send_is_said(word: str) -> None:
+    result = CliRunner().invoke(serve, ["--origin", word])
+    assert result.exit_code == 2
+    assert "https://example.com" in result.output

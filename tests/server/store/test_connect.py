@@ -203,7 +203,19 @@ class TestClients:
             "redis+sentinel://a/races?sentinel_user=s&sentinel_password=***&wait_replicas=1",
         ),
         ("rediss://host?ssl_password=secret", "rediss://host?ssl_password=***"),
+        ("redis://user:a/secret@host:1/0", "redis://***"),
+        ("redis://user:a@b/secret@host:1/0", "redis://***"),
+        ("redis://:a?secret#b@host/0?db=1", "redis://***"),
+        ("redis://[secret@host", "redis://***"),
+        ("redis://host:1/0?password=se@cret", "redis://host:1/0?password=***"),
     ],
 )
 def test_a_url_is_shown_without_its_password(url, shown):
     assert without_secrets(url) == shown
+
+
+@pytest.mark.parametrize("password", ["a/secret", "a:b/secret", "a#secret", "a?secret", "a@b/secret"])
+async def test_a_password_that_tears_its_url_apart_is_not_told_in_pieces(password: str) -> None:
+    with pytest.raises(StoreUnfit, match="%2F") as unfit:
+        await connect(f"redis://user:{password}@127.0.0.1:1/0")
+    assert "secret" not in str(unfit.value)

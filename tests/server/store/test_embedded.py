@@ -81,6 +81,22 @@ class TestSettings:
         await open_store(data_dir)
         assert stat.S_IMODE(data_dir.stat().st_mode) == 0o700
 
+    async def test_a_directory_of_other_things_is_left_as_it_is(self, data_dir, open_store):
+        """As root it would shut everybody out of /, /etc or /srv."""
+        data_dir.mkdir(mode=0o755)
+        (data_dir / "theirs").touch()
+        with pytest.raises(StoreUnfit, match="holds other things"):
+            await open_store(data_dir)
+        assert stat.S_IMODE(data_dir.stat().st_mode) == 0o755
+        assert [entry.name for entry in data_dir.iterdir()] == ["theirs"]
+
+    @pytest.mark.parametrize("known", ["signing.key", "appendonlydir", "lost+found"])
+    async def test_one_that_was_copied_or_is_a_disk_is_made_private(self, data_dir, open_store, known):
+        (data_dir / known).mkdir(mode=0o755, parents=True)
+        data_dir.chmod(0o755)
+        await open_store(data_dir)
+        assert stat.S_IMODE(data_dir.stat().st_mode) == 0o700
+
     async def test_a_directory_may_have_any_name(self, tmp_path, open_store, client_of):
         odd = tmp_path / 'a b\'s "ü" 100%'
         assert await answers(client_of((await open_store(odd)).url))
