@@ -136,7 +136,11 @@ class SimRacer(Racer):
                 self.history.problem(f"{self.name} asked for {kind} of {race} once and was told {answer}")
             if answer["type"] == "ok":
                 return
-        await self.surely(kind, race=race)
+        while True:
+            answer = await self.surely(kind, race=race)
+            if answer.get("code") != "not_started" or not self._plot.clocks_jump:
+                return
+            await asyncio.sleep(0.2)  # Another node's clock has not jumped.
 
     async def _vanish(self) -> None:
         """Be without a connection for about as long as that is forgiven."""
