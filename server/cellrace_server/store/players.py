@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Collection, Sequence
 from hashlib import sha256
@@ -25,6 +26,7 @@ RECENT_RACES = 50
 _IDENTITY = ("name", "bot", "since", "folded")
 ID_LENGTH = 12
 _ID_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
+_IS_ID = re.compile(f"[{_ID_LETTERS}]{{{ID_LENGTH}}}")
 
 
 class Identity(Struct, frozen=True):
@@ -81,7 +83,9 @@ class PlayerStore:
 
     async def recognise(self, token: str) -> Identity:
         """The player of a token. Raises Refused with `bad_token` or `banned`."""
-        player_id = token.partition(".")[0]
+        player_id, _, secret = token.partition(".")
+        if not secret or not _IS_ID.fullmatch(player_id):
+            raise Refused(ErrorCode.BAD_TOKEN)  # No store is asked for a name that may be the whole of a mistyped one.
         fields = ("token", "banned", *_IDENTITY)
         known, banned, *identity = await self._link.command("HMGET", keys.player(player_id), *fields)
         if known is None or identity[0] is None or not hmac.compare_digest(known, _hashed(token).encode()):

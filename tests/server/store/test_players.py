@@ -67,6 +67,25 @@ class TestRegistering:
             await here.store.players.recognise(token)
         assert refused.value.code == ErrorCode.BAD_TOKEN
 
+    @pytest.mark.parametrize("mistyped", ["{0}{1}", "{0},{1}", "{1}.{0}", "{1}.", " {0}.{1}", "player:{{{0}}}.{1}"])
+    async def test_no_piece_of_a_mistyped_token_is_sent_to_the_store(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch, mistyped: str
+    ) -> None:
+        """Without its dot it was all taken for the name of a key, for whoever watches the store to read."""
+        _, newcomer = await registered(here, "Ann")
+        identity, _, secret = newcomer.token.partition(".")
+        asked: list[object] = []
+
+        async def hear(*words: object, **_: object) -> list[None]:
+            asked.extend(words)
+            return [None] * 6
+
+        monkeypatch.setattr(here.link, "command", hear)
+        with pytest.raises(Refused) as refused:
+            await here.store.players.recognise(mistyped.format(identity, secret))
+        assert refused.value.code == ErrorCode.BAD_TOKEN
+        assert asked == []
+
     async def test_a_token_with_another_secret_is_bad(self, here: Shell) -> None:
         _, newcomer = await registered(here, "Ann")
         with pytest.raises(Refused) as refused:
