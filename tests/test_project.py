@@ -99,10 +99,16 @@ def test_each_make_command_of_the_pages_has_its_target():
 
 
 def test_each_python_command_of_the_pages_has_its_file():
-    """python examples/…"""
-    files = [words[0] for words in commands_of("python")]
+    """python examples/…, and python -m … with options that it has."""
+    asked = commands_of("python")
+    files = [words[0] for words in asked if words[0] != "-m"]
     assert files
     assert [name for name in files if not (ROOT / name).is_file()] == []
+    for _, module, *words in (words for words in asked if words[0] == "-m"):
+        folder = ROOT.joinpath(*module.split("."))
+        source = folder / "__main__.py" if folder.is_dir() else folder.with_suffix(".py")
+        told = source.read_text(encoding="utf-8")
+        assert [word for word in words if word.startswith("--") and f'"{word}"' not in told] == []
 
 
 PYTHON_BLOCKS = [
