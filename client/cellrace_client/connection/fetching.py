@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http.client import HTTPException
+from ssl import SSLCertVerificationError
 from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -11,7 +12,7 @@ import msgspec
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceAnswer
-from cellrace_client.connection.wire import server_url
+from cellrace_client.connection.wire import server_url, untrusted
 from cellrace_client.errors import Unreachable
 from cellrace_client.language import _
 
@@ -43,7 +44,10 @@ def fetch(server: str, path: str) -> bytes:
         raise _refusal(url, refused) from refused
     except (OSError, HTTPException, ValueError) as failed:
         # A socket's error tells its reason, a URLError has it inside.
-        raise Unreachable(url, str(getattr(failed, "reason", failed)) or type(failed).__name__) from failed
+        reason = getattr(failed, "reason", failed)
+        if isinstance(reason, SSLCertVerificationError):
+            raise untrusted(url, reason) from reason
+        raise Unreachable(url, str(reason) or type(failed).__name__) from failed
     if len(answer) > LARGEST:
         raise Unreachable(url, _("it answers more than {most} bytes").format(most=LARGEST))
     return answer

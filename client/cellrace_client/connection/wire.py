@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, InvalidURI
 from websockets.typing import Subprotocol
 
 from cellrace.codec import CODECS, JSON_SUBPROTOCOL, MSGPACK_SUBPROTOCOL
@@ -109,9 +109,8 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
         why = _("it answered HTTP {status}").format(status=status) + (f" ({text})" if text else "")
         raise Unreachable(url, why, final=400 <= status < 500 and status not in (408, 429)) from refused
     # It is a ValueError too, so it comes first.
-    except ssl.SSLCertVerificationError as untrusted:
-        why = _("its certificate cannot be trusted ({why})").format(why=untrusted.verify_message.rstrip("."))
-        raise Unreachable(url, why, final=True) from untrusted
+    except ssl.SSLCertVerificationError as wrong:
+        raise untrusted(url, wrong) from wrong
     except (InvalidURI, ValueError) as wrong:
         raise Unreachable(url, "that is no WebSocket address", final=True) from wrong
     except TimeoutError as late:
@@ -124,9 +123,18 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
     return Wire(socket)
 
 
+def untrusted(url: str, wrong: ssl.SSLCertVerificationError) -> Unreachable:
+    """That the certificate there is not one that this machine trusts, and why not."""
+    why = _("its certificate cannot be trusted ({why})").format(why=wrong.verify_message.rstrip("."))
+    return Unreachable(url, why, final=True)
+
+
 def _reason(failed: Exception) -> str:
     if isinstance(failed, ConnectionRefusedError):
         return _("nothing listens there")
+    if isinstance(failed, InvalidMessage):
+        # A server with a certificate hangs up on who comes without TLS.
+        return _("it says nothing that is HTTP; if it has a certificate, its address begins with wss://")
     return str(failed).rstrip(".") or type(failed).__name__
 
 

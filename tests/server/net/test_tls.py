@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cellrace_client.connection import connect
+from cellrace_client.connection.fetching import fetch
 from cellrace_client.errors import Unreachable
 from cellrace_client.terminal.advice import what_to_do
 from cellrace_server.app import running
@@ -59,6 +60,12 @@ async def test_a_client_says_what_is_wrong_with_a_certificate(
                 pass
         assert told.value.final
         assert "SSL_CERT_FILE" in what_to_do(told.value)
+        with pytest.raises(Unreachable, match="its certificate cannot be trusted") as fetched:
+            await asyncio.to_thread(fetch, url, "/api/v1/keys")
+        assert "SSL_CERT_FILE" in what_to_do(fetched.value)
+        with pytest.raises(Unreachable, match="begins with wss://"):
+            async with connect(url.replace("wss:", "ws:")):
+                pass
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         async with connect(url) as connection:
             assert connection.player.name
