@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 
+from tests.chaos.plants import PLANTS
 from tests.sim.many import figures, runs
 from tests.sim.planted import show
 from tests.sim.plot import plot_of
@@ -27,6 +28,8 @@ def main() -> int:
     parser.add_argument("--planted", nargs="*", metavar="BUG", help="plant these bugs, or all, and see them found")
     told = parser.parse_args()
     if told.planted is not None:
+        if unknown := sorted(set(told.planted) - PLANTS.keys()):
+            parser.error(f"There are no bugs {', '.join(unknown)}; there are {', '.join(PLANTS)}.")
         return show(told.planted, told.seeds)
     if told.seed is not None:
         return max(_one(seed) for seed in told.seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 
@@ -35,8 +36,9 @@ def show(bugs: Sequence[str], seeds: int) -> int:
     """Plant them, one after the other, and say what finds each; fail if one of them is not found."""
     missed = 0
     for bug in bugs or FOUND:
-        began = time.monotonic()
-        outcome = find(bug, FOUND.get(bug, seeds))
+        began, among = time.monotonic(), FOUND.get(bug, seeds)
+        print(f"looking for {bug} with {among} seeds …", file=sys.stderr, flush=True)
+        outcome = find(bug, among)
         missed += outcome is None
         said = f"by seed {outcome.seed}: {outcome.violations[0][:200]}" if outcome is not None else ""
         verdict = "NOT FOUND" if outcome is None else "found"

@@ -11,6 +11,7 @@ import pytest
 
 from tests.chaos.plants import PLANTS
 from tests.made_blocks import ROOT
+from tests.sim.__main__ import main
 from tests.sim.many import figures, runs
 from tests.sim.planted import FOUND, find
 from tests.sim.plot import FAULTS
@@ -60,3 +61,11 @@ def test_a_planted_bug_is_found(bug: str) -> None:
 def test_the_bugs_that_are_to_be_found_are_bugs() -> None:
     """Those of the chaos run."""
     assert FOUND.keys() <= PLANTS.keys()
+
+
+def test_a_bug_that_there_is_not_is_told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of processes that fail and are started again for ever."""
+    monkeypatch.setattr(sys, "argv", ["python -m tests.sim", "--planted", "no-such-bug"])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert "There are no bugs no-such-bug; there are " in capsys.readouterr().err
