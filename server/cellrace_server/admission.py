@@ -15,7 +15,7 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Hello, Player
 from cellrace_server.config import Bounds
 from cellrace_server.core.names import Name, parse_name
-from cellrace_server.core.presence import Presence, epoch_of
+from cellrace_server.core.presence import Presence, epoch_of, is_set_back
 from cellrace_server.core.race import OFFLINE_REMOVAL
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member
@@ -148,14 +148,19 @@ class Admission:
     async def renew(self, member: Member) -> str | None:
         """A new sid, above all that its races know, for a fenced connection that is its player's newest all the same.
 
-        Raises StoreUnavailable.
+        Raises LostTrack where the store has forgotten it, for that was set back; StoreUnavailable.
         """
         player, above = member.player.id, 0
         for race_id in member.opened:
             head = await self._store.races.head(race_id)
             if head is not None and player in head.presence:
                 above = max(above, epoch_of(head.presence[player].sid))
-        return await self._store.players.renew(player, member.sid, above)
+        sid = await self._store.players.renew(player, member.sid, above)
+        if sid is None:
+            (holder,) = await self._store.players.holders([player])
+            if is_set_back(holder.sid, member.sid):
+                raise LostTrack
+        return sid
 
     async def reopen(self, member: Member) -> None:
         """Open all races of a connection again, under its new sid. Raises Superseded, StoreUnavailable."""

@@ -331,6 +331,28 @@ class TestLine12:
             assert await ann.closed() == CloseCode.TAKEN_OVER
             assert (await ben.ask("ping"))["type"] == "pong"
 
+    @pytest.mark.parametrize("found_by", ["comparing", "a move"])
+    async def test_who_is_not_on_record_as_the_store_was_set_back_is_told_to_come_back(
+        self, store_url: str, monkeypatch: pytest.MonkeyPatch, found_by: str
+    ) -> None:
+        """Lines 2 and 12: nobody is elsewhere, and a client that is told so never comes back by itself."""
+        monkeypatch.setattr(app_module, "COMPARISON", 0.05 if found_by == "comparing" else 3600.0)
+        async with running(Config(port=0, redis=store_url)) as node, table(url(node)) as seats:
+            link = node.services.store.link
+            first = await seats.player("Ann")
+            race = await start_race(first, variant="one-suit", deal=94)
+            known = [keys.player(first.id).encode(), *await link.command("KEYS", f"{keys.race(race)}*")]
+            before = {key: await link.command("DUMP", key) for key in known}
+            ann = await seats.back(first)
+            for key, value in before.items():
+                await link.command("RESTORE", key, 0, value, "REPLACE")
+            if found_by == "a move":
+                await ann.send("move", race=race, seq=0, moves=["2a"])
+            assert await ann.closed() == CloseCode.LOST_TRACK
+            again = await seats.back(ann)
+            assert [entry["race"] for entry in again.welcome["races"]] == [race]
+            assert (await again.ask("move", race=race, seq=0, moves=["2a"]))["seq"] >= 1
+
 
 async def version_of(node: Node, race: str) -> int:
     record = await node.services.store.races.load(race)

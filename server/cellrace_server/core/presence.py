@@ -42,6 +42,11 @@ def epoch_of(sid: str) -> int:
     return int(sid.partition(".")[0])
 
 
+def is_set_back(known: str, sid: str) -> bool:
+    """Whether a player's record, which knows that connection, is of a history before `sid` (NODES, 2)."""
+    return not known or epoch_of(known) < epoch_of(sid)
+
+
 def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
     """Since when an entrant is without a connection, or None; no absence starts before `up_since`."""
     if presence.gone_at is not None:

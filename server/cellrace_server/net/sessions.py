@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cellrace.messages import CloseCode
-from cellrace_server.core.presence import epoch_of
+from cellrace_server.core.presence import epoch_of, is_set_back
 from cellrace_server.store.players import PlayerStore
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Sessions:
     async def compare(self, players: PlayerStore) -> None:
         """Close the connections whose players have newer ones elsewhere (NODES, 12), or are banned.
 
-        Raises StoreUnavailable.
+        Those that the store has forgotten, for it was set back, are to come back. Raises StoreUnavailable.
         """
         known = list(self._newest.values())
         for first in range(0, len(known), _COMPARED_AT_ONCE):
@@ -76,7 +76,7 @@ class Sessions:
                 if holder.banned:
                     session.close(CloseCode.BANNED)
                 elif holder.sid != sid == session.sid:  # One that has got another meanwhile was asked about too early.
-                    session.close(CloseCode.TAKEN_OVER)
+                    session.close(CloseCode.LOST_TRACK if is_set_back(holder.sid, sid) else CloseCode.TAKEN_OVER)
 
     def find(self, player: str, sid: str) -> Session | None:
         """The connection that plays for a player, if it is this one."""
