@@ -8,7 +8,7 @@ import gc
 import platform
 import secrets
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -67,6 +67,7 @@ from cellrace_server.workers import (
     note_line,
     say_first,
     stop_signals,
+    told_again,
 )
 
 SHUTDOWN = 2.5
@@ -257,8 +258,20 @@ def spare_collections() -> None:
     gc.set_threshold(*COLLECTIONS)
 
 
+async def _first_of(*ways: Coroutine[object, object, None]) -> None:
+    """Go whichever way ends first, and leave the others."""
+    tasks = [asyncio.create_task(way, name="end") for way in ways]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def serve_until_told(config: Config, guests: Guests | None = None) -> None:
-    """Run a node until SIGTERM or SIGINT; the first line printed says where it listens and what keeps its data."""
+    """Run a node until SIGTERM or SIGINT, or until the second where it drains.
+
+    The first line printed says where it listens and what keeps its data.
+    """
     stop = stop_signals()
     raise_open_files()
     if is_worker():
@@ -269,5 +282,5 @@ async def serve_until_told(config: Config, guests: Guests | None = None) -> None
         async with kept(guests_of(guests, local_url(config, node.port))):
             await stop.wait()
             if config.drain:
-                await node.drain(config.drain)
+                await _first_of(node.drain(config.drain), told_again(stop))
     sys.stderr.flush()

@@ -105,6 +105,8 @@ async def repeat(pause: float, trouble: str, chore: Callable[[], Awaitable[None]
             # Once for each trouble, however long it lasts.
             (log.debug if failing else log.warning)(trouble, reason=str(error))
             failing = True
+        except Exception:  # The edge: a mistake of ours, or no file to be had, costs this time and none of the next.
+            log.exception(trouble)
         else:
             if failing:
                 log.warning("the store answers again", after=trouble)

@@ -16,6 +16,9 @@ from cellrace_server.net.listening import held_port
 WORKER = "CELLRACE_WORKER_PORT"
 """The environment variable by which a process knows that it is one of several, and on which port."""
 
+AGAIN = 1.0
+"""Seconds after which a signal is another one."""
+
 
 class WorkersFailed(CellraceError):
     """The processes of a server could not be started; each has said why."""
@@ -38,6 +41,13 @@ def stop_signals() -> asyncio.Event:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     return stop
+
+
+async def told_again(stop: asyncio.Event) -> None:
+    """Wait for another signal than the one that has just come, which may come twice: to a group, and passed on."""
+    await asyncio.sleep(AGAIN)
+    stop.clear()
+    await stop.wait()
 
 
 ALL_ADDRESSES = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}  # noqa: S104 - names for all, not to listen on

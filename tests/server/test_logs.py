@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import json
 import logging
@@ -135,6 +136,25 @@ async def test_trouble_of_the_store_is_told_once_however_long_it_lasts() -> None
     task.cancel()
     told = [(line["event"], line["level"]) for line in lines_of(stream)]
     assert told == [("no beat", "warning"), ("the store answers again", "warning")] * 2
+
+
+async def test_a_chore_that_fails_for_another_reason_is_done_again_all_the_same() -> None:
+    """No file to be had for a moment, and a node beat no more, or drew no day's deal, until it was started again."""
+    stream = io.StringIO()
+    configure_logs("info", stream)
+    outcomes = iter([OSError(errno.EMFILE, "Too many open files"), KeyError("a mistake"), None])
+    done = asyncio.Event()
+
+    async def chore() -> None:
+        if fault := next(outcomes, None):
+            raise fault
+        done.set()
+
+    task = asyncio.create_task(repeat(0, "no beat", chore))
+    async with asyncio.timeout(5):
+        await done.wait()
+    task.cancel()
+    assert [(line["event"], line["level"]) for line in lines_of(stream)] == [("no beat", "error")] * 2
 
 
 class Deaf:

@@ -147,3 +147,25 @@ async def test_it_waits_no_longer_than_it_may(house: Servers) -> None:
         server.process.terminate()
         assert await ann.closed() == 1001
         assert 1 <= time.monotonic() - began < 5
+
+
+async def test_told_again_it_waits_no_longer(house: Servers) -> None:
+    """Nor for a signal that comes twice, as to a group and from whoever passes it on."""
+    server = await house.start("--drain", "600")
+    async with table(server.url) as seats:
+        ann = await seats.player("Ann")
+        race = await start_race(ann, deal=617)
+        for _ in range(2):
+            server.process.terminate()
+        await eventually(lambda: _says_no(ann))
+        await play(ann, race, ["1a"])
+        told = asyncio.create_task(ann.closed())
+
+        def tell_again() -> bool:
+            if not told.done():
+                server.process.terminate()
+            return told.done()
+
+        await eventually(tell_again)
+        assert await told == 1001
+        assert await asyncio.wait_for(server.process.wait(), 5) == 0
