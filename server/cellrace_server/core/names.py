@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 from msgspec import Struct
 from precis_i18n import get_profile
@@ -15,6 +16,9 @@ LONGEST = 20
 _SHOWN = get_profile("NicknameCasePreserved")
 _COMPARED = get_profile("NicknameCaseMapped")
 _FORBIDDEN_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_MARKS = frozenset(("Mn", "Me"))
+_MARKS_IN_A_ROW = 4
+"""As UTS 39 has it (5.4): with more, a letter grows over the lines above and below."""
 _BLANK = "\u2800"  # A symbol by its category, and shown as nothing.
 
 
@@ -37,6 +41,16 @@ def parse_name(text: str, longest: int = LONGEST) -> Name:
         raise Refused(ErrorCode.BAD_NAME)
     if len(shown) > longest:
         raise Refused(ErrorCode.BAD_NAME, f"A name has at most {longest} characters here.")
-    if any(unicodedata.category(c) in _FORBIDDEN_CATEGORIES for c in shown):
+    categories = [unicodedata.category(c) for c in shown]
+    if not _FORBIDDEN_CATEGORIES.isdisjoint(categories) or _is_piled(categories):
         raise Refused(ErrorCode.BAD_NAME)
     return Name(shown, folded)
+
+
+def _is_piled(categories: Sequence[str]) -> bool:
+    """Whether marks are piled up, or stand on what comes before the name."""
+    if categories[0] in _MARKS:
+        return True
+    return any(
+        _MARKS.issuperset(categories[i : i + _MARKS_IN_A_ROW + 1]) for i in range(len(categories) - _MARKS_IN_A_ROW)
+    )

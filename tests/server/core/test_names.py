@@ -25,6 +25,8 @@ from cellrace_server.core.names import LONGEST, SHORTEST, parse_name
         ("Zoë ♥ 🂡", "Zoë ♥ 🂡"),
         ("x" * LONGEST, "x" * LONGEST),
         ("xy", "xy"),
+        ("\u05e9\u05b8\u05bc\u05c1\u05dc", "\u05e9\u05b8\u05bc\u05c1\u05dc"),
+        ("n\u0334\u0335\u0336\u0337n", "n\u0334\u0335\u0336\u0337n"),
     ],
 )
 def test_a_name_is_shown_normalised(typed: str, shown: str) -> None:
@@ -69,6 +71,8 @@ def test_letters_that_only_look_alike_are_different_names() -> None:
         pytest.param("An\u115fn", id="a filler that shows nothing"),
         pytest.param("\u2800\u2800\u2800", id="blank braille"),
         pytest.param("\u3164\u3164", id="blank hangul"),
+        pytest.param("\u0301\u0301", id="marks on what stands before the name"),
+        pytest.param("An" + "\u0334" * 5 + "n", id="marks piled up"),
     ],
 )
 def test_what_cannot_be_a_name_is_refused(typed: str) -> None:
