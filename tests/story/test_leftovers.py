@@ -28,8 +28,8 @@ AT_ONCE = 10
 GENEROUS = Bounds(burst=10_000, new_players_here=10_000)
 MORE_OBJECTS = 1_000
 """Of so many there may be more after one storm than after the one before, by chance; a race has thousands."""
-MORE_DESCRIPTORS = 8
-"""So many connections to the store may have been wanted at once this time; each race has had three with players."""
+MORE_DESCRIPTORS = 64
+"""So many connections to the store may have been wanted at once this time; players had three for each race, and 240."""
 
 
 async def _race(seats: Table, number: int) -> None:

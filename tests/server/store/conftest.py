@@ -12,6 +12,8 @@ from redis.asyncio import Redis
 from cellrace_server.store.connect import client_for
 from cellrace_server.store.embedded import EmbeddedStore
 from cellrace_server.store.library import Link
+from tests.server.store.processes import store_pid
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -27,6 +29,8 @@ async def open_store() -> AsyncIterator[Callable[[Path], Awaitable[EmbeddedStore
 
     async def open_one(directory: Path) -> EmbeddedStore:
         opened.append(await EmbeddedStore.open(directory))
+        # Its keeper writes down which process it is once it has started it; the store may answer before.
+        await eventually(lambda: store_pid(directory) is not None)
         return opened[-1]
 
     yield open_one
