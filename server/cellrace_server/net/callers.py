@@ -27,6 +27,8 @@ class Callers:
         self._handshakes = Quota(bounds.handshakes, bounds.handshakes_per_second)
         # As many entries as there are addresses that are connected.
         self._connected: Counter[str] = Counter()
+        self._most_silent = bounds.handshakes
+        self._silent: Counter[str] = Counter()
 
     def address(self, peer: str, forwarded: Sequence[str]) -> str:
         """The caller's address, given the values of `X-Forwarded-For`, which only trusted proxies are believed."""
@@ -44,6 +46,20 @@ class Callers:
         parsed = _parsed(address)
         return parsed is not None and any(parsed in network for network in self._proxies)
 
+    def begin(self, peer: str) -> bool:
+        """Whether another connection of an address may be waited for, until `end`, to ask for something.
+
+        Before it has, nobody knows for whom a proxy connects.
+        """
+        if self._silent[place_of(peer)] >= self._most_silent and not (_is_here(peer) or self._trusts(peer)):
+            return False
+        self._silent[place_of(peer)] += 1
+        return True
+
+    def end(self, peer: str) -> None:
+        """It has asked, or is gone."""
+        _take_from(self._silent, place_of(peer))
+
     def knock(self, address: str, now: float) -> float:
         """Let an address shake hands, and say 0; or say after how many seconds it may, by the monotonic clock."""
         if _is_here(address):
@@ -58,10 +74,13 @@ class Callers:
 
     def leave(self, address: str) -> None:
         """An address has one connection less."""
-        place = place_of(address)
-        self._connected[place] -= 1
-        if self._connected[place] <= 0:
-            del self._connected[place]
+        _take_from(self._connected, place_of(address))
+
+
+def _take_from(counter: Counter[str], place: str) -> None:
+    counter[place] -= 1
+    if counter[place] <= 0:
+        del counter[place]
 
 
 def check_proxy(text: str) -> str:

@@ -7,8 +7,10 @@ with the documented one.
 from __future__ import annotations
 
 import time
+from asyncio import BaseTransport, Transport
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, cast
 
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
@@ -33,17 +35,41 @@ _FORGOTTEN = Request("", Headers())
 """What stands for the request of a connection that is open: a client's headers take more space than all the rest."""
 
 
+class Gate(Protocol):
+    """Counts connections that have asked for nothing yet, by address."""
+
+    def begin(self, peer: str) -> bool:
+        """Whether another one may be waited for."""
+
+    def end(self, peer: str) -> None:
+        """It has asked, or is gone."""
+
+
 class Connection(ServerConnection):
     """A server's connection whose messages go to `receive` instead of a queue."""
 
     # Beside the many attributes of the library: together in one dictionary they would take twice the space.
     __slots__ = (
-        *("_deaf", "_early", "_flooded", "_idle", "_lost", "_pieces", "_ponged", "_text", "_when_lost"),
+        *(
+            "_asked",
+            "_deaf",
+            "_early",
+            "_flooded",
+            "_gate",
+            "_idle",
+            "_lost",
+            "_pieces",
+            "_ponged",
+            "_text",
+            "_when_lost",
+        ),
         *("address", "receive"),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, gate: Gate | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._gate = gate
+        self._asked: Callable[[], None] | None = None
         self.receive: Receive | None = None
         self.address = ""
         """Whose it is, once its request is read."""
@@ -58,6 +84,27 @@ class Connection(ServerConnection):
         self._idle: Bucket | None = None
         self._deaf = False
         self._flooded: Callable[[], None] | None = None
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """The connection is there, and is let go again where its address has too many that have asked for nothing."""
+        super().connection_made(cast("Transport", transport))
+        if self._gate is not None:
+            host = self._peer()
+            if self._gate.begin(host):
+                self._asked = partial(self._gate.end, host)
+            else:
+                self.transport.abort()
+
+    def _peer(self) -> str:
+        peer = self.remote_address
+        return str(peer[0]) if peer else ""
+
+    def has_asked(self) -> str:
+        """Its request is read; the address that it comes from, which may be a proxy's."""
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            asked()
+        return self._peer()
 
     def hand_over(self, receive: Receive, flooded: Callable[[], None] | None = None) -> None:
         """From now on messages go to `receive`, those that came already first; `flooded` hears of too much else."""
@@ -114,6 +161,7 @@ class Connection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is lost."""
         super().connection_lost(exc)
+        self.has_asked()
         self._lost = True
         told, self._when_lost = self._when_lost, ()
         for then in told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from websockets.asyncio.server import Server, serve
@@ -38,7 +39,7 @@ async def listen(config: Config, services: Services, web: Web) -> Server:
         handle,  # type: ignore[arg-type]  # every connection is made by create_connection
         config.host,
         config.port,
-        create_connection=Connection,
+        create_connection=partial(Connection, gate=web.callers),  # type: ignore[arg-type]  # it is only called
         origins=[None, *(Origin(origin) for origin in config.origins)],
         select_subprotocol=select_subprotocol,
         process_request=web.process_request,

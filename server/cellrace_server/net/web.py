@@ -71,16 +71,15 @@ class Web:
         self._api = api
         self._quota = Quota(bounds.http_burst, bounds.http_per_second)
         self._counts = counts
-        self._callers = callers
+        self.callers = callers
 
     def process_request(
         self, connection: ServerConnection, request: Request
     ) -> Response | Awaitable[Response | None] | None:
         """The response to a request, or None to go on with the handshake."""
         assert isinstance(connection, Connection)  # All are made by create_connection.
-        peer = connection.remote_address
         forwarded = request.headers.get_all("X-Forwarded-For")
-        connection.address = self._callers.address(str(peer[0]) if peer else "", forwarded)
+        connection.address = self.callers.address(connection.has_asked(), forwarded)
         if _split(request.path)[0] == SOCKET_PATH:
             return self._check_handshake(connection, request)
         return self._respond(connection, request)
@@ -147,11 +146,11 @@ class Web:
             names = " or ".join(CODECS)
             return connection.respond(HTTPStatus.BAD_REQUEST, f"Offer the subprotocol {names}.\n")
         address = connection.address
-        if wait := self._callers.knock(address, time.monotonic()):
+        if wait := self.callers.knock(address, time.monotonic()):
             text = "Too many connections from this address."
             return error_response(HTTPStatus.TOO_MANY_REQUESTS, ErrorCode.RATE_LIMITED, text, retry_after=wait)
-        self._callers.enter(address)
-        connection.when_lost(lambda: self._callers.leave(address))
+        self.callers.enter(address)
+        connection.when_lost(lambda: self.callers.leave(address))
         return None
 
 

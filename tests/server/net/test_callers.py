@@ -11,6 +11,7 @@ from websockets.exceptions import InvalidStatus
 from cellrace_client.cli.serving import serve
 from cellrace_server.app import running
 from cellrace_server.config import Bounds, Config
+from cellrace_server.net import callers
 from cellrace_server.net.callers import FULL, Callers, check_origin
 from tests.server.net.fetching import fetch
 from tests.story.players import open_socket
@@ -47,34 +48,68 @@ def test_without_a_trusted_proxy_nobody_is_believed() -> None:
 
 
 def test_an_address_has_so_many_connections_and_gets_room_when_one_ends() -> None:
-    callers = Callers(Bounds(connections=2))
+    one = Callers(Bounds(connections=2))
     for _ in range(2):
-        assert callers.knock("203.0.113.7", 0) == 0
-        callers.enter("203.0.113.7")
-    assert callers.knock("203.0.113.7", 0) == FULL
-    assert callers.knock("203.0.113.8", 0) == 0
-    callers.leave("203.0.113.7")
-    assert callers.knock("203.0.113.7", 0) == 0
+        assert one.knock("203.0.113.7", 0) == 0
+        one.enter("203.0.113.7")
+    assert one.knock("203.0.113.7", 0) == FULL
+    assert one.knock("203.0.113.8", 0) == 0
+    one.leave("203.0.113.7")
+    assert one.knock("203.0.113.7", 0) == 0
 
 
 def test_one_network_of_ipv6_is_one_address() -> None:
-    callers = Callers(Bounds(connections=1))
-    callers.enter("2001:db8::1")
-    assert callers.knock("2001:db8::2", 0) == FULL
-    assert callers.knock("2001:db8:0:1::2", 0) == 0
+    one = Callers(Bounds(connections=1))
+    one.enter("2001:db8::1")
+    assert one.knock("2001:db8::2", 0) == FULL
+    assert one.knock("2001:db8:0:1::2", 0) == 0
 
 
 def test_handshakes_come_no_faster_than_they_may() -> None:
-    callers = Callers(Bounds(handshakes=2, handshakes_per_second=4))
-    assert [callers.knock("203.0.113.7", at) for at in (0, 0, 0)] == [0, 0, 0.25]
-    assert callers.knock("203.0.113.7", 0.25) == 0
+    one = Callers(Bounds(handshakes=2, handshakes_per_second=4))
+    assert [one.knock("203.0.113.7", at) for at in (0, 0, 0)] == [0, 0, 0.25]
+    assert one.knock("203.0.113.7", 0.25) == 0
+
+
+def test_so_many_may_not_have_asked_for_anything_yet_and_a_proxy_is_not_held_back() -> None:
+    bounded = Callers(Bounds(handshakes=2), PROXIES)
+    assert [bounded.begin(f"2001:db8::{n}") for n in range(3)] == [True, True, False]
+    assert bounded.begin("203.0.113.7")
+    bounded.end("2001:db8::9")
+    assert bounded.begin("2001:db8::1")
+    for address in ("10.0.0.1", "127.0.0.1", "::1"):
+        assert all(bounded.begin(address) for _ in range(3))
+
+
+async def test_who_connects_and_asks_for_nothing_takes_nobody_elses_place(
+    store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over the socket: the one too many is let go at once, and whoever has gone or asked has left room."""
+    monkeypatch.setattr(callers, "_is_here", lambda _: False)
+    async with running(Config(port=0, redis=store_url, bounds=Bounds(handshakes=3))) as node:
+        silent = [await asyncio.open_connection("127.0.0.1", node.port) for _ in range(4)]
+        ended = [asyncio.create_task(reader.read()) for reader, _ in silent]
+        await eventually(lambda: any(task.done() for task in ended))
+        assert sum(task.done() for task in ended) == 1
+        for _, writer in silent:
+            writer.transport.abort()
+        await asyncio.gather(*ended, return_exceptions=True)
+        for _ in range(5):
+            assert (await eventually(lambda: _fetched(node.port))) == 200
+
+
+async def _fetched(port: int) -> int | None:
+    try:
+        return (await fetch(port, "/healthz")).status
+    except (OSError, IndexError):
+        return None  # The server has not heard yet that the others are gone.
 
 
 def test_this_machine_is_not_held_back() -> None:
-    callers = Callers(Bounds(connections=1, handshakes=1))
+    one = Callers(Bounds(connections=1, handshakes=1))
     for address in ("127.0.0.1", "::1", "::ffff:127.0.0.1"):
-        callers.enter(address)
-        assert [callers.knock(address, 0) for _ in range(3)] == [0, 0, 0]
+        one.enter(address)
+        assert [one.knock(address, 0) for _ in range(3)] == [0, 0, 0]
 
 
 async def test_a_connection_too_many_is_told_so_and_a_place_that_is_left_is_free(store_url: str) -> None:
