@@ -9,6 +9,7 @@ from typing import Any
 
 import msgpack
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from cellrace_server.admission import Admission
 from cellrace_server.app import Node
@@ -17,7 +18,7 @@ from cellrace_server.store.commits import Committer
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Link
 from cellrace_server.store.races import RaceStore
-from tests.story.players import JSON, MSGPACK, Table, check_start, open_race, play, start_race
+from tests.story.players import JSON, MSGPACK, Player, Table, check_start, open_race, play, start_race
 from tests.waiting import eventually
 
 
@@ -325,8 +326,18 @@ class TestTakeover:
         many = [await seats.stranger() for _ in range(6)]
         for stranger in many:
             await stranger.send("hello", token=ann.token)
-        everybody = [ann, *many]
-        await eventually(lambda: sum(player.socket.close_code == 4100 for player in everybody) == 6)
+
+        async def is_late(stranger: Player) -> bool:
+            """Whether its hello came to the store after a later one: it is to be repeated, which nobody does here."""
+            try:
+                return (await stranger.read())["type"] == "error"
+            except ConnectionClosed:
+                return False
+
+        late = await asyncio.gather(*map(is_late, many))
+        everybody = [ann, *(stranger for stranger, is_it in zip(many, late, strict=True) if not is_it)]
+        others = len(everybody) - 1
+        await eventually(lambda: sum(player.socket.close_code == 4100 for player in everybody) == others)
         (last,) = [player for player in everybody if player.socket.close_code is None]
         race = (await last.ask("race.create"))["race"]
         assert (await last.ask("race.sync", race=race))["race"] == race
