@@ -292,7 +292,7 @@ class TestLine7:
     ) -> None:
         """Line 7."""
         race = await there.race(ANN, BEN, start_in=-1_900_000)
-        await there.store.due.expect(race.id, there.now())
+        await there.store.due.expect(race.id, there.now() - 1_000)
         claimed, until = await there.store.due.claim(there.now())
         assert claimed == (race.id,)
         assert until <= there.now() + CLAIM
@@ -319,7 +319,7 @@ class TestLine8:
             await there.open(race, player)
         race = await there.append(race, ReadySet("ann", True), ReadySet("ben", True))
         await here.store.nodes.beat(here.now())
-        await there.store.due.expect(race.id, there.now())
+        await there.store.due.expect(race.id, there.now() - 1_000)
         await here.upkeep.sweep_once()
         assert (await recorded(here, race.id)).start_at is not None
 
