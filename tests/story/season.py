@@ -15,17 +15,18 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import EntrantStatus, Standing
 from cellrace.solver import solve
 from cellrace.verifying import read_keys, verify
 from cellrace_client.connection import Connection, connect
-from cellrace_client.matches import Matches, race_match
+from cellrace_client.matches import Matches, goes_on, race_match
 from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_server.attaching import attached
@@ -39,7 +40,11 @@ GAME = "one-suit"
 OPTIONS = ("--http-burst", "1000000", "--http-per-second", "1000000", "--burst", "10000", "--per-second", "10000")
 SETTLING = 30.0
 """Seconds within which all that follows from the last race must be done."""
+LATE = 3.0
+"""Seconds after which nobody is told any more of a match that was made before the last one left the queue."""
 KEPT = 30 * 24 * 3_600_000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,18 @@ class Mixed:
         return solution.safe_moves[: self._chance.randint(1, 6)]
 
 
+async def _unless(ending: Coroutine[Any, Any, object], wanted: Coroutine[Any, Any, T]) -> T | None:
+    """What is wanted; None when the end comes first."""
+    tasks = asyncio.create_task(wanted), asyncio.create_task(ending)
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return tasks[0].result() if tasks[0].done() else None
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class Season:
     """One season."""
 
@@ -97,6 +114,9 @@ class Season:
         self._ended: dict[str, tuple[Standing, ...]] = {}
         self._attempts: dict[str, set[str]] = {}
         self._enough = asyncio.Event()
+        self._gone = 0
+        """How many bots have left the queue for good."""
+        self._all_gone = asyncio.Event()
         self.outcome = Outcome()
 
     async def run(self) -> Outcome:
@@ -155,20 +175,26 @@ class Season:
                     self._note(await race_match(connection, view.race, Mixed(chance)))
             if not attempted:
                 await self._daily(connection, chance)
+            await self._late_matches(connection, chance)
 
     async def _next_match(self, connection: Connection) -> RaceView | None:
         """The next race; None when the season ends before there is one."""
         matches = Matches(connection, (GAME,), bots=True, turn=5.0)
-        matching = asyncio.create_task(matches.next())
-        ending = asyncio.create_task(self._enough.wait())
-        await asyncio.wait((matching, ending), return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
-        if matching.done():
-            return matching.result()
-        matching.cancel()
-        await asyncio.gather(matching, return_exceptions=True)
+        view = await _unless(self._enough.wait(), matches.next())
         # One that was matched just before is not left waiting.
-        return await matches.leave()
+        return view or await matches.leave()
+
+    async def _late_matches(self, connection: Connection, chance: random.Random) -> None:
+        """Play what was matched just before the queue was left, until nobody waits in it: it may be told late."""
+        self._gone += 1
+        if self._gone == self._plot.bots:
+            self._all_gone.set()
+        while (view := await _unless(self._long_after_all_have_gone(), connection.race_where(goes_on))) is not None:
+            self._note(await race_match(connection, view.race, Mixed(chance)))
+
+    async def _long_after_all_have_gone(self) -> None:
+        await self._all_gone.wait()
+        await asyncio.sleep(LATE)
 
     def _note(self, view: RaceView) -> None:
         if view.standings is not None:
