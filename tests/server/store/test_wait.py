@@ -69,7 +69,15 @@ def client(pair: Pair, client_of) -> Redis:
 @pytest_asyncio.fixture
 async def store(client: Redis) -> AsyncIterator[Store]:
     """The store as a node has it, which waits for its replica with little patience; its committer at work."""
-    store = await open_store(client, "node:1", Replicas(patience=PATIENCE))
+
+    async def opened() -> Store | None:
+        try:
+            return await open_store(client, "node:1", Replicas(patience=PATIENCE))
+        except StoreUnreplicated:
+            return None  # On a busy machine the replica may need longer for a whole library.
+
+    store = await eventually(opened)
+    assert store is not None
     committer = asyncio.create_task(store.committer.run())
     yield store
     committer.cancel()
