@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from tests.server.net.certificates import self_signed
 from tests.server.store.processes import is_alive, parent_of
 from tests.story.players import Map, Player, Table, table
 from tests.story.servers import COMMAND, Server, Servers, end_process, processes_of
@@ -126,32 +122,11 @@ async def test_several_workers_have_their_bots_once(house: Servers) -> None:
 
 async def test_with_a_certificate_they_come_over_tls(house: Servers, tmp_path: Path) -> None:
     """The certificate is made out to a name that does not lead here, as that of a server behind a name is."""
-    certificate = tmp_path / "server.pem"
-    certificate.write_bytes(self_signed("races.example"))
-    server = await house.start("--bots", "1", "--certificate", str(certificate))
+    certificate, key = tmp_path / "server.pem", tmp_path / "server.key"
+    self_signed(certificate, key, host="races.example")
+    server = await house.start("--bots", "1", "--certificate", str(certificate), "--key", str(key))
     assert server.url.startswith("wss://")
     await eventually(lambda: (house.data_dir / "bots" / "001.token").exists(), 20)
-
-
-def self_signed(name: str) -> bytes:
-    """A key and the certificate that it has signed for itself, in PEM."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    encoding = serialization.Encoding.PEM
-    secret = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return secret + made.public_bytes(encoding)
 
 
 async def test_two_bots_of_strangers_race_each_other_from_the_queue(house: Servers) -> None:

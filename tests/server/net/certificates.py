@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 
-def self_signed(certificate: Path, key: Path, password: bytes = b"") -> None:
-    """Write a certificate for `localhost` and its key, with a password if there is one."""
+def self_signed(certificate: Path, key: Path, password: bytes = b"", host: str = "localhost") -> None:
+    """Write a certificate for a host and its key, with a password if there is one."""
     private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     now = datetime.now(UTC)
     built = (
         x509.CertificateBuilder()
@@ -23,7 +23,7 @@ def self_signed(certificate: Path, key: Path, password: bytes = b"") -> None:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(private, hashes.SHA256())
     )
