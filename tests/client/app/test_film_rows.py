@@ -15,11 +15,13 @@ from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left
 from cellrace_client.terminal.app.film import SPEEDS, Film
 from cellrace_client.terminal.app.rows import aligned, board_row
 from cellrace_client.terminal.speech import day_text
+from tests.client.days import HOUR, day
 from tests.protocol.replays import lost_replay, won_replay
 
 WON = won_replay("two-suit", 3)
 LOST = lost_replay()
-HOUR = 3_600_000
+ATTEMPT = DailyAttempt(race="r", status=EntrantStatus.PLAYING, home=3)
+GIVEN_UP = replace(ATTEMPT, status=EntrantStatus.CONCEDED)
 names = st.text(min_size=1, max_size=40)
 
 
@@ -72,32 +74,15 @@ def test_lines_have_their_width_and_nothing_that_is_obeyed(left: str, right: str
     assert cell_len(board_row("best", row, "me", width).plain) == width
 
 
-def day(now: int, *, status: EntrantStatus | None = None, deal: int | None = None) -> Daily:
-    """A day from 24 to 48 hours after the epoch, published an hour later."""
-    you = None if status is None else DailyAttempt(race="r", status=status, home=3)
-    return Daily(
-        date="1970-01-02",
-        variant="freecell",
-        commitment="c0ffee",
-        opens_at=24 * HOUR,
-        closes_at=48 * HOUR,
-        published_at=49 * HOUR,
-        now=now,
-        entries=3,
-        deal=deal,
-        you=you,
-    )
-
-
 @pytest.mark.parametrize(
     ("shown", "under_way", "wanted"),
     [
         (None, None, "play"),
         (day(30 * HOUR), None, "play"),
         (day(30 * HOUR), "yesterday's", "on"),
-        (day(30 * HOUR, status=EntrantStatus.PLAYING), "r", "on"),
-        (day(30 * HOUR, status=EntrantStatus.CONCEDED), None, "board"),
-        (day(50 * HOUR, status=EntrantStatus.CONCEDED, deal=617), None, "practise"),
+        (day(30 * HOUR, you=ATTEMPT), "r", "on"),
+        (day(30 * HOUR, you=GIVEN_UP), None, "board"),
+        (day(50 * HOUR, you=GIVEN_UP, deal=617), None, "practise"),
     ],
 )
 def test_what_can_be_done_with_a_day(shown: Daily | None, under_way: str | None, wanted: str) -> None:
