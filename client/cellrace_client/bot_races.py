@@ -53,7 +53,7 @@ async def keep_company(connection: Connection, race: str, pace: Pace, chance: Ra
 
 async def _wait_for_people(connection: Connection, race: str, seconds: float) -> None:
     """Take one's time, for as long as people play."""
-    await asyncio.sleep(min(seconds, HURRIED))
+    await asyncio.sleep(min(seconds, HURRIED))  # Its pace is what makes it a rival, not a machine.
     if seconds > HURRIED:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds - HURRIED):

@@ -50,7 +50,7 @@ _COMMANDS: dict[str, _Command] = {
 class _LazyGroup(click.Group):
     """A group whose subcommands are a table; a module is imported when its subcommand is called."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click calls it with this
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -68,7 +68,7 @@ class _LazyGroup(click.Group):
 
     def format_commands(
         self,
-        ctx: click.Context,  # noqa: ARG002 - click's signature
+        ctx: click.Context,  # noqa: ARG002 - click calls it with this
         formatter: click.HelpFormatter,
     ) -> None:
         # From the table: asking each command for its help would import every one of them.

@@ -43,7 +43,7 @@ def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -
     return text
 
 
-def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click's signature
+def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click calls it with this
     if lang is not None:
         speak(lang)
 

@@ -63,11 +63,11 @@ def replay(
         elif export == "notation":
             _show_notation(written)
         elif sys.stdout.isatty():
-            # Playing back takes the time that playing took: that is what it is for.
             pace = 1.0 if speed is None else speed
+            # Playing back takes the time that playing took: that is what it sleeps for.
             play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
         else:
-            play_plainly(written.replay, speed or 0.0, click.echo, time.sleep)
+            play_plainly(written.replay, speed or 0.0, click.echo, time.sleep)  # The same, where a speed is asked for.
     except CellraceError as error:
         raise Trouble(error) from error
 

@@ -38,7 +38,7 @@ def fetch(server: str, path: str) -> bytes:
     url = http_url(server, path)
     try:
         request = Request(url, headers={"Accept": "application/json"})  # noqa: S310 - the scheme is http or https
-        with urlopen(request, timeout=PATIENCE) as response:  # noqa: S310 - the same
+        with urlopen(request, timeout=PATIENCE) as response:  # noqa: S310 - the request above: http or https
             answer: bytes = response.read(LARGEST + 1)
     except HTTPError as refused:
         raise _refusal(url, refused) from refused

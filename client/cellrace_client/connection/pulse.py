@@ -20,8 +20,7 @@ async def keep_time(dialogue: Dialogue, wire: Wire) -> None:
     """Asks for the time for as long as the connection lasts; one that does not answer is cut."""
     pauses = list(_FIRST_PINGS)
     while True:
-        # A clock is kept right by looking at it now and then.
-        await asyncio.sleep(pauses.pop(0) if pauses else PING_EVERY)
+        await asyncio.sleep(pauses.pop(0) if pauses else PING_EVERY)  # A clock is kept right by a look now and then.
         ask = dialogue.ask(Ping())
         try:
             async with asyncio.timeout(PING_PATIENCE):
