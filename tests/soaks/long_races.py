@@ -23,6 +23,7 @@ from cellrace_server.rooms import Rooms
 from cellrace_server.stock import load_stock
 from cellrace_server.store import Store, open_store
 from cellrace_server.store.connect import client_for
+from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import Credentials, new_id
 from cellrace_server.store.races import Secret
 from cellrace_server.tasks import Tasks
@@ -73,10 +74,19 @@ class LongRaces:
             for player, status in zip(self._players, (EntrantStatus.WON, EntrantStatus.CONCEDED), strict=True):
                 await self._done(referee, player, status)
             await referee.wake()
-            await referee.finish()
+            await self._finish(referee)
         head = await self.store.races.head(race.id)
         assert head is not None
         assert head.packed
+
+    async def _finish(self, referee: Referee) -> None:
+        """As the upkeep does: a race stays due until all that follows from its end is on record."""
+        while True:
+            try:
+                await referee.finish()
+                return
+            except StoreUnavailable:
+                await asyncio.sleep(0)  # Others rate the same players just now.
 
     async def _begun(self, secret: Secret) -> Race:
         began, (host, _) = self.store.clock.now() - BEGAN, self._players

@@ -24,10 +24,16 @@ SERVICE = "races"
 _numbers = itertools.count(1)
 
 
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 8
+_PORTS = random.sample(range(15_000 + 2_000 * _WORKER, 17_000 + 2_000 * _WORKER), 2_000)
+"""Each process of the tests has its own, for a port is taken some time before somebody listens on it."""
+_next_ports = itertools.cycle(_PORTS)
+
+
 def free_port() -> int:
-    """A port that nobody listens on, below those that a system gives to outgoing connections."""
+    """A port that nobody listens on, below those that a system gives to outgoing connections; another each time."""
     while True:
-        port = random.randrange(15_000, 32_000)
+        port = next(_next_ports)
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
