@@ -73,16 +73,16 @@ class LongRaces:
             await asyncio.gather(*plays)
             for player, status in zip(self._players, (EntrantStatus.WON, EntrantStatus.CONCEDED), strict=True):
                 await self._done(referee, player, status)
-            await referee.wake()
-            await self._finish(referee)
+            await self._end(referee)
         head = await self.store.races.head(race.id)
         assert head is not None
         assert head.packed
 
-    async def _finish(self, referee: Referee) -> None:
-        """As the upkeep does: a race stays due until all that follows from its end is on record."""
+    async def _end(self, referee: Referee) -> None:
+        """As the upkeep does: a race stays due until its end and all that follows from it are on record."""
         while True:
             try:
+                await referee.wake()
                 await referee.finish()
                 return
             except StoreUnavailable:
