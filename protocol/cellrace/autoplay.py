@@ -7,10 +7,7 @@ from enum import StrEnum
 from cellrace.board import Board
 from cellrace.cards import NO_CARD
 from cellrace.notation import CELL_LETTERS, COLUMN_LETTERS
-from cellrace.variants import Build
-
-_OTHER_COLOR = ((1, 2), (0, 3), (0, 3), (1, 2))
-_SUIT_LETTERS = "CDHS"
+from cellrace.variants import Variant
 
 
 class Autoplay(StrEnum):
@@ -25,26 +22,23 @@ def next_safe_move(board: Board) -> str | None:
 
     Columns first, then cells, each from left to right.
     """
-    if board.reserve:
+    variant, columns, cells, homes, reserve = board
+    if reserve:
         return None
-    for c, column in enumerate(board.columns):
-        if column and _is_safe(board, column[-1]):
+    home_index = variant.home_index
+    for c, column in enumerate(columns):
+        if column and homes[column[-1] & 3] == home_index[column[-1]] and _is_safe(variant, homes, column[-1]):
             return COLUMN_LETTERS[c] + "h"
-    for i, card in enumerate(board.cells):
-        if card != NO_CARD and _is_safe(board, card):
+    for i, card in enumerate(cells):
+        if card != NO_CARD and homes[card & 3] == home_index[card] and _is_safe(variant, homes, card):
             return CELL_LETTERS[i] + "h"
     return None
 
 
-def _is_safe(board: Board, card: int) -> bool:
-    variant = board.variant
-    homes = board.homes
-    place = variant.home_index[card]
-    if homes[card & 3] != place:
-        return False
-    if place < 2 or variant.build is not Build.COLOR:
-        return True
-    return all(homes[suit] >= place for suit in _OTHER_COLOR[card & 3] if _SUIT_LETTERS[suit] in variant.suits)
+def _is_safe(variant: Variant, homes: bytes, card: int) -> bool:
+    """Whether no card can still need this one, which its home is ready for, in a column."""
+    before = variant.home_index[card]
+    return all(homes[suit] >= before for suit in variant.waits_for[card])
 
 
 def play_safe_moves(board: Board) -> tuple[Board, list[str]]:

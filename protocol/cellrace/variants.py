@@ -89,6 +89,17 @@ class Variant:
             if self.rank_index[upper] + 1 == self.rank_index[lower] and self._suits_fit(upper, lower)
         )
 
+    @cached_property
+    def waits_for(self) -> tuple[tuple[int, ...], ...]:
+        """For each card the suits that must be home as far as its own before it is safe at home (RULES, section 3)."""
+        waits: list[tuple[int, ...]] = [()] * len(CARD_NAMES)
+        if self.build is Build.COLOR:
+            for card in self.pack:
+                if self.home_index[card] > 1:  # What could lie on a second card goes home at once.
+                    others = (other & 3 for other in self.pack if is_red(other) != is_red(card))
+                    waits[card] = tuple(sorted(set(others)))
+        return tuple(waits)
+
     def _suits_fit(self, upper: int, lower: int) -> bool:
         match self.build:
             case Build.COLOR:

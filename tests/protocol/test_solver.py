@@ -15,7 +15,7 @@ from cellrace.deals import deal
 from cellrace.game import Game
 from cellrace.solver import Search, Solution, solve
 from cellrace.solver.line import without_detours
-from cellrace.solver.position import TO_CELL, key_of, rules_of, settled_key, split_key, step_of
+from cellrace.solver.position import TO_CELL, key_of, rules_of, settled_key, split_key, step_parts
 from cellrace.solver.successors import successors
 from cellrace.variants import VARIANTS, Variant, find_variant
 from tests.protocol.golden_cases import case_game, rule_cases
@@ -219,5 +219,6 @@ def test_steps_that_a_win_can_do_without_are_left_out() -> None:
     jack, queen, king = variant.pack[-3:]
     homes = bytes(10 if suit == king & 3 else 0 for suit in range(4))
     board = Board(variant, (bytes((jack, queen)), bytes((king,)), b""), bytes((NO_CARD, NO_CARD)), homes, b"")
-    path = [step_of(queen, 1, TO_CELL), step_of(queen, 1, king)]
+    path = [queen << 12 | 1 << 6 | TO_CELL, queen << 12 | 1 << 6 | king]
+    assert [step_parts(step) for step in path] == [(queen, 1, TO_CELL), (queen, 1, king)]
     assert len(without_detours(board, path)) == 1

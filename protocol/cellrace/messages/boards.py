@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from cellrace.board import Board
 from cellrace.board_text import cell_names, home_tops, named_board
-from cellrace.cards import CARD_NAMES
+from cellrace.cards import CARD_NAMES, SUITS
 from cellrace.deals import Layout
 from cellrace.messages.base import Cells, Columns
 from cellrace.messages.values import BoardMap, Homes
@@ -50,7 +50,7 @@ def board_map(board: Board) -> BoardMap:
 
 def read_board(variant: Variant, board: BoardMap) -> Board:
     """The engine's form of a board on the wire. Raises InvalidText."""
-    tops = zip("CDHS", (board.homes.clubs, board.homes.diamonds, board.homes.hearts, board.homes.spades), strict=True)
+    tops = zip(SUITS, (board.homes.clubs, board.homes.diamonds, board.homes.hearts, board.homes.spades), strict=True)
     return named_board(
         variant,
         board.columns,

@@ -3,7 +3,8 @@
 A key is the filled columns in sorted order, the cards in cells in sorted order, and the four home counts, with a
 SEPARATOR between each two. Which column or cell a card lies in is found again when the line is told (`line`).
 
-A step is an int: the head card moved, how many cards, and the card they go to (or TO_CELL, TO_EMPTY, TO_HOME).
+A step is an int, `head << 12 | count << 6 | target`: the head card moved, how many cards, and the card they go to (or
+TO_CELL, TO_EMPTY, TO_HOME).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 from cellrace.board import Board
 from cellrace.cards import NO_CARD
-from cellrace.variants import Build, Empty, Run, Variant
+from cellrace.variants import Empty, Run, Variant
 
 SEPARATOR = 64
 SEPARATOR_BYTE = bytes((SEPARATOR,))
@@ -26,14 +27,12 @@ UNBOUNDED = 64
 """A capacity that no run exceeds."""
 
 _NOTHING_NEXT = SEPARATOR
-_OTHER_COLOR = ((1, 2), (0, 3), (0, 3), (1, 2))
 
 
 class Rules(NamedTuple):
     """A game's row in the form in which the search asks for it.
 
-    `parents[card]` are the cards it may lie on; `next_home[suit][count]` is the card that goes home next;
-    `waits_for[card]` are the suits that must be home as far before the card is safe at home.
+    `parents[card]` are the cards it may lie on; `next_home[suit][count]` is the card that goes home next.
     """
 
     width: int
@@ -56,12 +55,8 @@ def rules_of(variant: Variant) -> Rules:
     pack = variant.pack
     suits = tuple(sorted({card & 3 for card in pack}))
     next_home = [bytearray((_NOTHING_NEXT,)) * (len(variant.home_order) + 1) for _ in range(4)]
-    waits_for: list[tuple[int, ...]] = [()] * NO_CARD
     for card in pack:
-        place = variant.home_index[card]
-        next_home[card & 3][place] = card
-        if variant.build is Build.COLOR and place > 1:
-            waits_for[card] = tuple(suit for suit in _OTHER_COLOR[card & 3] if suit in suits)
+        next_home[card & 3][variant.home_index[card]] = card
     highest = len(variant.ranks) - 1
     return Rules(
         width=len(variant.columns),
@@ -72,7 +67,7 @@ def rules_of(variant: Variant) -> Rules:
         fits=variant.fits,
         parents=tuple(tuple(lower for lower in pack if card * 64 + lower in variant.fits) for card in range(NO_CARD)),
         next_home=tuple(bytes(cards) for cards in next_home),
-        waits_for=tuple(waits_for),
+        waits_for=variant.waits_for,
         openers=frozenset(card for card in pack if variant.empty is Empty.ANY or variant.rank_index[card] == highest),
         run=variant.run,
         stepping_stones=variant.empty is Empty.ANY,
@@ -127,11 +122,6 @@ def split_key(key: bytes) -> tuple[list[bytes], bytes, bytes]:
     homes = parts.pop()
     cells = parts.pop()
     return parts, cells, homes
-
-
-def step_of(card: int, count: int, target: int) -> int:
-    """A step as an int."""
-    return card << 12 | count << 6 | target
 
 
 def step_parts(step: int) -> tuple[int, int, int]:
