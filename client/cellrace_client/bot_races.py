@@ -15,7 +15,7 @@ from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
 from cellrace_client.matches import LOOK, Matches, goes_on, race_match
 from cellrace_client.pace import Pace
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import RaceView, seated
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.speech import printable
@@ -134,7 +134,7 @@ class BotRaces:
 
     async def _find_a_seat(self) -> RaceView | None:
         for summary in await self._connection.list_races(state=RaceState.OPEN):
-            if len(summary.entrants) >= summary.seats:
+            if seated(summary.entrants) >= summary.seats:
                 continue
             try:
                 return await self._connection.join(summary.race)

@@ -1,4 +1,4 @@
-"""A bot of the house, `cellrace serve --bots N`: an account of its own, over the wire, in the queues of the main games.
+"""A bot of the house, `cellrace serve --bots N`: an account of its own, over the wire, in the queues of all games.
 
 A process that reads its place as one line of JSON and plays until its standard input closes. It waits for people, and
 for no bots: those of a house would race each other day and night.
@@ -16,7 +16,7 @@ from random import Random
 import msgspec
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
-from cellrace.variants import MAIN_VARIANTS
+from cellrace.variants import VARIANTS
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.connection import Closed, connect
 from cellrace_client.pace import PACES
@@ -51,14 +51,15 @@ class Place(msgspec.Struct, frozen=True):
 
     @property
     def games(self) -> tuple[str, ...]:
-        """The main games, each bot beginning with another one, as far from the others as can be."""
-        first = self.slot * len(MAIN_VARIANTS) // min(self.bots, len(MAIN_VARIANTS)) % len(MAIN_VARIANTS)
-        return MAIN_VARIANTS[first:] + MAIN_VARIANTS[:first]
+        """All games, each bot beginning with another one, as far from the others as can be."""
+        games = tuple(VARIANTS)
+        first = self.slot * len(games) // min(self.bots, len(games)) % len(games)
+        return games[first:] + games[:first]
 
     @property
     def turn(self) -> float:
         """How many seconds to wait in one queue, before the next bot comes there."""
-        return ROUND * min(self.bots, len(MAIN_VARIANTS)) / len(MAIN_VARIANTS)
+        return ROUND * min(self.bots, len(VARIANTS)) / len(VARIANTS)
 
     def tls(self) -> ssl.SSLContext | None:
         """How the server is recognised: by its own certificate, for it is the one that has started this."""

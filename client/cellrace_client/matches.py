@@ -14,6 +14,8 @@ from cellrace_client.racer import Chooser, race_to_the_end
 
 LOOK = 15.0
 """Seconds after which one who waits asks again to wait: a connection that dropped has left the queue."""
+COMPANY = 3.0
+"""Seconds to stay at least in one of several queues where somebody else waits: a server matches once a second."""
 ALONE = 10.0
 """Seconds to wait for another rival when the one of a match was removed, for having no connection."""
 _LATE = 0.5
@@ -34,12 +36,14 @@ class Matches:
         """The next race that one is in. Raises CellraceError where the connection ends."""
         variant = next(self._variants)
         while True:
+            turn = self._turn
             try:
-                await self._connection.queue(variant, bots=self._bots)
+                if await self._connection.queue(variant, bots=self._bots) > 1:
+                    turn = max(turn, COMPANY)
             except Refused as refused:
                 if refused.code != ErrorCode.ALREADY_QUEUED:
                     raise
-            view = await self._matched(self._turn)
+            view = await self._matched(turn)
             if view is None and self._several:
                 view, variant = await self.leave(), next(self._variants)
             if view is not None:

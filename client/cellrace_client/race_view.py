@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -111,6 +111,11 @@ class RaceView:
         return tuple(entrant for entrant in self.entrants if entrant.player.id != self.player)
 
     @property
+    def seated(self) -> int:
+        """How many have a seat."""
+        return seated(self.entrants)
+
+    @property
     def is_host(self) -> bool:
         """Whether one is the host."""
         return self.host == self.player
@@ -190,6 +195,11 @@ class RaceView:
 def changed(entrants: tuple[Entrant, ...], player: str, **fields: object) -> tuple[Entrant, ...]:
     """The entrants, of whom one has other fields."""
     return tuple(structs.replace(entrant, **fields) if entrant.player.id == player else entrant for entrant in entrants)
+
+
+def seated(entrants: Iterable[Entrant]) -> int:
+    """How many entrants have a seat: ghosts need none."""
+    return sum(not entrant.ghost for entrant in entrants)
 
 
 def read_dealt(

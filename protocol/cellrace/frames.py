@@ -98,12 +98,13 @@ def read_json(frame: str) -> object:
 
 
 def _map_of_pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    entries = dict(pairs)
-    if len(entries) == len(pairs):
-        return entries
-    seen = set()
-    doubled = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]  # add's None is meant: it makes the test go on
-    return FlawedMap(entries, "a key that is there twice", doubled)
+    entries: dict[str, object] = {}
+    doubled: list[str] = []
+    for key, value in pairs:
+        if key in entries:
+            doubled.append(key)
+        entries[key] = value
+    return FlawedMap(entries, "a key that is there twice", doubled[0]) if doubled else entries
 
 
 def _read_integer(digits: str) -> int:
@@ -158,15 +159,32 @@ class _MsgpackReader:
     def read(self, depth: int) -> object:
         """The value that stands here, itself at a depth."""
         head = self._take(1)[0]
+        if (size := self._list_size(head)) is not None:
+            return self._list(size, depth)
+        if (size := self._map_size(head)) is not None:
+            return self._map(size, depth)
+        return self._leaf(head)
+
+    def _list_size(self, head: int) -> int | None:
+        """How many values the list has that begins with this byte; None where it begins something else."""
+        if 0x90 <= head < 0xA0:
+            return head & 0x0F
+        return self._length(_ARRAY[head]) if head in _ARRAY else None
+
+    def _map_size(self, head: int) -> int | None:
+        """How many keys the map has that begins with this byte; None where it begins something else."""
+        if 0x80 <= head < 0x90:
+            return head & 0x0F
+        return self._length(_MAP[head]) if head in _MAP else None
+
+    def _leaf(self, head: int) -> object:
+        """The value, with nothing nested in it, that begins with this byte."""
         if head < 0x80:
             return head
         if head >= 0xE0:
             return head - 0x100
         if 0xA0 <= head < 0xC0:
             return self._text(head & 0x1F)
-        if head < 0xA0:
-            size = head & 0x0F
-            return self._list(size, depth) if head >= 0x90 else self._map(size, depth)
         if head in _CONSTANTS:
             return _CONSTANTS[head]
         if head in _FIXED:
@@ -174,10 +192,6 @@ class _MsgpackReader:
             return unpack(self._take(size))[0]
         if head in _STR:
             return self._text(self._length(_STR[head]))
-        if head in _ARRAY:
-            return self._list(self._length(_ARRAY[head]), depth)
-        if head in _MAP:
-            return self._map(self._length(_MAP[head]), depth)
         if head in _BIN:
             self._take(self._length(_BIN[head]))
             return Unwanted("MessagePack bin")
@@ -224,18 +238,14 @@ class _MsgpackReader:
         return FlawedMap(entries, *flaw) if flaw else entries
 
     def _skip(self, values: int) -> Unwanted:
-        """Passes over the values of what is nested too deep, however deep, without a call for each level."""
+        """Pass over the values of what is nested too deep, however deep, without a call for each level."""
         while values:
             values -= 1
-            head = self.frame[self.at] if self.at < len(self.frame) else 0xC1
-            size = head & 0x0F if 0x80 <= head < 0xA0 else None
-            if size is not None:
-                self.at += 1
-            elif head in _ARRAY or head in _MAP:
-                self.at += 1
-                size = self._length((_ARRAY | _MAP)[head])
+            head = self._take(1)[0]
+            if (size := self._list_size(head)) is not None:
+                values += size
+            elif (size := self._map_size(head)) is not None:
+                values += 2 * size
             else:
-                self.read(MAX_DEPTH)
-                continue
-            values += size if 0x90 <= head < 0xA0 or head in _ARRAY else 2 * size
+                self._leaf(head)
         return _TOO_DEEP

@@ -8,7 +8,7 @@ import pytest
 
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
 from cellrace.messages import ClientMessage, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
-from cellrace_client.connection import Connection, connect, server_url
+from cellrace_client.connection import Connection, connect, is_of_this_machine, server_url, short_address
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Happened
 from tests.client.connecting import connected
@@ -216,6 +216,34 @@ async def test_closing_fails_what_is_not_answered() -> None:
 def test_servers_are_named_as_people_type_them(typed: str, url: str) -> None:
     """A host is enough."""
     assert server_url(typed) == url
+
+
+@pytest.mark.parametrize(
+    ("url", "short"),
+    [
+        ("ws://192.168.1.5:8765/ws", "192.168.1.5"),
+        ("ws://races.example:9000/ws", "races.example:9000"),
+        ("ws://[fe80::1]:8765/ws", "[fe80::1]"),
+        ("ws://races.example/ws", "ws://races.example"),
+        ("wss://races.example/ws", "wss://races.example"),
+        ("wss://races.example:8765/ws", "wss://races.example:8765"),
+        ("ws://races.example:8765/races", "races.example:8765/races"),
+        ("ws://races.example:8765/", "ws://races.example:8765/"),
+    ],
+)
+def test_addresses_are_told_as_short_as_they_can_be_typed(url: str, short: str) -> None:
+    """And lead to the same place."""
+    assert short_address(url) == short
+    assert server_url(short) == server_url(url)
+
+
+@pytest.mark.parametrize(
+    ("server", "here"),
+    [("localhost", True), ("127.0.0.1:9000", True), ("[::1]", True), ("wss://localhost", True), ("10.0.0.1", False)],
+)
+def test_an_address_leads_to_this_machine_or_elsewhere(server: str, here: bool) -> None:
+    """By its name."""
+    assert is_of_this_machine(server_url(server)) is here
 
 
 async def test_a_race_that_is_lost_with_its_answer_is_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode
-from cellrace.variants import MAIN_VARIANTS
+from cellrace.variants import VARIANTS
 from cellrace_client import house_bot
 from cellrace_client.errors import Closed
 from cellrace_client.house import accounts, bot_words
@@ -58,15 +58,15 @@ def test_names_are_different_and_allowed() -> None:
     assert len(NAMES) >= 8
 
 
-@pytest.mark.parametrize("bots", [1, 2, 3, 6, 7, 20])
+@pytest.mark.parametrize("bots", [1, 2, 3, 6, 7, 11, 20])
 def test_in_each_queue_is_some_bot_within_a_round_however_few_there_are(bots: int) -> None:
     """Each stays its turn in one game after the other, and each begins with another."""
     places = [place(slot, bots) for slot in range(bots)]
     turn = places[0].turn
     assert all(one.turn == turn for one in places)
     rounds = max(1, round(ROUND / turn))
-    for game, begin in product(MAIN_VARIANTS, range(len(MAIN_VARIANTS))):
-        visited = {one.games[(begin + n) % len(MAIN_VARIANTS)] for one in places for n in range(rounds)}
+    for game, begin in product(VARIANTS, range(len(VARIANTS))):
+        visited = {one.games[(begin + n) % len(VARIANTS)] for one in places for n in range(rounds)}
         assert game in visited
 
 

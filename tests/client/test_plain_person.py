@@ -35,10 +35,10 @@ class Lines(TypedLines):
 class Person:
     """Somebody at the lines, and what they were told."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, interactive: bool = True) -> None:
         self.told: list[str] = []
         self._lines = Lines()
-        self.client = PlainClient(connection, self._lines, self.told.append, interactive=True)
+        self.client = PlainClient(connection, self._lines, self.told.append, interactive=interactive)
 
     def type(self, line: str) -> None:
         """Types a line."""
@@ -50,9 +50,9 @@ class Person:
 
 
 @asynccontextmanager
-async def a_person(connection: Connection) -> AsyncIterator[Person]:
+async def a_person(connection: Connection, *, interactive: bool = True) -> AsyncIterator[Person]:
     """A person at a connection."""
-    person = Person(connection)
+    person = Person(connection, interactive=interactive)
     running_client = asyncio.create_task(person.client.run())
     try:
         yield person
@@ -126,6 +126,58 @@ async def test_whoever_has_left_the_queue_stays_out_of_it(store_url: str) -> Non
         await person.hears("The connection is back")
         await ann.ping()
         assert await ann.queue() == 1
+
+
+async def test_the_daily_is_begun_by_whoever_says_yes(store_url: str) -> None:
+    """Anything else leaves it for later, and is then done; one that has begun is gone on with unasked."""
+    async with a_house(store_url) as (_node, _wire, url), connect(url, name="Ann") as ann, a_person(ann) as person:
+        for times, answer in enumerate(("no", "", "name"), 1):
+            person.type("daily one-suit")
+            await person.hears("Type yes to begin your attempt now", times)
+            assert (await ann.daily("one-suit")).you is None
+            person.type(answer)
+            await person.hears("Your attempt has not begun.", times)
+        await person.hears("name NEW takes another name")
+        person.type("daily one-suit")
+        await person.hears("Type yes to begin your attempt now", 4)
+        person.type("yes")
+        await person.hears("0 cards of 13 home.")
+        person.type("daily one-suit")
+        await person.hears("your one attempt is running", 2)
+        person.type("concede yes")
+        await person.hears("The standings:")
+        person.type("daily one-suit")
+        await person.hears("Your attempt: conceded")
+        assert sum("Type yes to begin" in line for line in person.told) == 4
+
+
+@pytest.mark.parametrize(("interactive", "typed"), [(True, "daily one-suit yes"), (False, "daily one-suit")])
+async def test_the_daily_begins_at_once_where_that_is_meant(store_url: str, interactive: bool, typed: str) -> None:
+    """With the answer on the line, and in a pipe, where nobody types by mistake."""
+    async with (
+        a_house(store_url) as (_node, _wire, url),
+        connect(url, name="Ann") as ann,
+        a_person(ann, interactive=interactive) as person,
+    ):
+        person.type(typed)
+        await person.hears("0 cards of 13 home.")
+        assert not any("Type yes to begin" in line for line in person.told)
+
+
+async def test_a_friend_is_told_what_to_type(store_url: str) -> None:
+    """The whole command, as long as there is a seat."""
+    async with a_house(store_url) as (_node, wire, url), connect(url, name="Ann") as ann, a_person(ann) as person:
+        person.type("open one-suit seats=2")
+        await person.hears("Others enter it with: join ")
+        (view,) = ann.races.values()
+        command = f"cellrace play --server 127.0.0.1:{wire.port} --code {view.code} --profile friend"
+        await person.hears(f"A friend on this machine types: {command}")
+        async with connect(url, name="Bob") as bob:
+            await bob.join(code=view.code)
+            await person.hears("Bob has joined")
+            person.type("race")
+            await person.hears("Time limit")
+            assert sum("A friend" in line for line in person.told) == 1
 
 
 async def test_a_name_is_told_and_taken(store_url: str) -> None:

@@ -83,7 +83,7 @@ async def test_a_bot_that_dies_comes_back_as_the_same_player(house: Servers) -> 
     await eventually(lambda: bots_of(server, house) not in ([], [first]))
     async with table(server.url) as seats:
         ann = await seats.player("Ann")
-        await eventually(lambda: _is_back(ann, token.partition(".")[0]))
+        await eventually(lambda: _is_back(ann, token.partition(".")[0]), 60)
     assert token_file.read_text() == token
 
 

@@ -137,14 +137,12 @@ def daily(
             if practice is not None:
                 race = await connection.practise(variant, practice)
             else:
-                race = await connection.daily_under_way(variant)
-                if race is None:
-                    day = await connection.daily(variant)
-                    if day.you is None and not yes and sys.stdin.isatty():
-                        _say(*daily_lines(day))
-                        # In a terminal nobody begins by mistake what can be begun once.
-                        click.confirm(_("Begin it now?"), default=True, abort=True)
-                    race = await competing.daily(variant)
+                day = None if yes or not sys.stdin.isatty() else await competing.daily_to_begin(variant)
+                if day is not None:
+                    _say(*daily_lines(day))
+                    # In a terminal nobody begins by mistake what can be begun once.
+                    click.confirm(_("Begin it now?"), default=True, abort=True)
+                race = await competing.daily(variant)
             if race is None:
                 return Ending.WELL
             client = PlainClient(

@@ -29,7 +29,7 @@ from contextlib import asynccontextmanager
 
 from cellrace.messages import Hello
 from cellrace_client.connection.client import GIVE_UP_AFTER, Connection
-from cellrace_client.connection.wire import SUBPROTOCOLS, server_url
+from cellrace_client.connection.wire import SUBPROTOCOLS, is_of_this_machine, server_url, short_address
 from cellrace_client.errors import Closed, Unanswered, Unreachable
 from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
 
@@ -49,7 +49,9 @@ __all__ = [
     "Unanswered",
     "Unreachable",
     "connect",
+    "is_of_this_machine",
     "server_url",
+    "short_address",
 ]
 
 

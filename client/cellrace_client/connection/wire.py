@@ -101,7 +101,7 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
             ping_timeout=PING_TIMEOUT,
             close_timeout=CLOSE_TIMEOUT,
             # A proxy of the environment is for the world outside, never for this machine.
-            proxy=None if urlsplit(url).hostname in _LOOPBACK else True,
+            proxy=None if is_of_this_machine(url) else True,
         )
     except InvalidStatus as refused:
         status = refused.response.status_code
@@ -159,3 +159,16 @@ def server_url(text: str) -> str:
     scheme = scheme.lower() or "ws"
     scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
     return f"{scheme}://{place}/{path or 'ws'}"
+
+
+def short_address(url: str) -> str:
+    """What a person types to come to an address that `server_url` gave: the shortest that gives it again."""
+    place = url.removesuffix("/ws")
+    host = place.removeprefix("ws://")
+    shorter = (host.removesuffix(f":{DEFAULT_PORT}"), host, place)
+    return next((text for text in shorter if server_url(text) == url), url)
+
+
+def is_of_this_machine(url: str) -> bool:
+    """Whether an address leads nowhere else."""
+    return urlsplit(url).hostname in _LOOPBACK

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import LeaderboardGet
+from cellrace.messages import Daily, LeaderboardGet
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, n_
 from cellrace_client.matches import goes_on
@@ -16,8 +16,8 @@ from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leade
 
 Say = Callable[..., None]
 
-WORDS_HERE = ("daily", "queue", "unqueue", "leaderboard", "stats")
-_DEFAULT = "freecell"
+WORDS_HERE = ("queue", "unqueue", "leaderboard", "stats")
+DEFAULT_GAME = "freecell"
 
 
 class Waiting(NamedTuple):
@@ -29,7 +29,7 @@ class Waiting(NamedTuple):
 
 
 class CompetingCommands:
-    """Carries out these commands; what has led into a race is returned as that race."""
+    """Carries out these commands."""
 
     def __init__(self, connection: Connection, say: Say) -> None:
         self._connection = connection
@@ -37,15 +37,13 @@ class CompetingCommands:
         self.waiting: Waiting | None = None
         """The queue that was joined and not left: a race may come of it."""
 
-    async def obey(self, command: Command) -> RaceView | None:
+    async def obey(self, command: Command) -> None:
         """Carries out one of WORDS_HERE. Raises CellraceError where it cannot be."""
         rest = tuple(word.lower() for word in command.rest)
         match command.word:
-            case "daily":
-                return await self.daily(rest[0] if rest else _DEFAULT)
             case "queue":
                 games = [word for word in rest if word != "bots"]
-                waiting = Waiting(games[0] if games else _DEFAULT, "bots" in rest, frozenset(self._connection.races))
+                waiting = Waiting(games[0] if games else DEFAULT_GAME, "bots" in rest, frozenset(self._connection.races))
                 count = await self._connection.queue(waiting.variant, bots=waiting.bots)
                 self.waiting = waiting
                 told = n_("You wait for a rival; {count} waits.", "You wait for a rival; {count} wait.", count)
@@ -59,7 +57,6 @@ class CompetingCommands:
             case _:
                 me = self._connection.player.id
                 self._say(*stats_lines(await self._connection.player_record(command.rest[0] if rest else None), me))
-        return None
 
     async def wait_again(self) -> RaceView | None:
         """Joins the queue again that was left by a drop; the race that was found just before. Raises CellraceError."""
@@ -81,6 +78,13 @@ class CompetingCommands:
         told = n_("You wait for a rival again; {count} waits.", "You wait for a rival again; {count} wait.", count)
         self._say(told.format(count=count))
         return None
+
+    async def daily_to_begin(self, variant: str) -> Daily | None:
+        """Today's challenge where one's attempt at it is still to be begun."""
+        if await self._connection.daily_under_way(variant) is not None:
+            return None
+        day = await self._connection.daily(variant)
+        return day if day.you is None else None
 
     async def daily(self, variant: str) -> RaceView | None:
         """Begins today's attempt, or goes on with it; says how it stands where it has ended."""
@@ -105,7 +109,7 @@ class CompetingCommands:
             self._say(_("Say which: leaderboard {boards}.").format(boards=", ".join(BOARDS)))
             return
         deal = int(deals[0]) if deals else None
-        variant = others[0] if others else _DEFAULT
+        variant = others[0] if others else DEFAULT_GAME
         await self._show(LeaderboardGet(board=boards[0], variant=variant, deal=deal, around=boards[0] != "deal"))
 
     async def _show(self, request: LeaderboardGet) -> None:

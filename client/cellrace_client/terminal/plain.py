@@ -19,7 +19,7 @@ from cellrace_client.terminal.move_words import tell_moves, why_not
 from cellrace_client.terminal.plain_commands import Commands, has_begun
 from cellrace_client.terminal.progress import ProgressTeller
 from cellrace_client.terminal.refusals import refusal_text
-from cellrace_client.terminal.sentences import countdown_text, tell_event, tell_race
+from cellrace_client.terminal.sentences import countdown_text, tell_event
 from cellrace_client.terminal.speech import fitted, printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.terminal.watching import first_board_lines, tell_moved
@@ -64,7 +64,7 @@ class PlainClient:
         self._progress = ProgressTeller(progress_every)
         self._heard = asyncio.Event()
         self._came_back = asyncio.Event()
-        self._commands = Commands(connection, self.say, rename or connection.rename)
+        self._commands = Commands(connection, self.say, rename or connection.rename, interactive=interactive)
         self._refusals = 0
         self._told: RaceView | None = None
 
@@ -80,7 +80,7 @@ class PlainClient:
         self.say(_("You are {name}. Type help for what you can type.").format(name=self._connection.player.name))
         if race is not None:
             self._told = self._connection.view(race)
-            self.say(*tell_race(self._told))
+            self._commands.tell_race(self._told)
             self._show_board(self._told)
         telling = asyncio.create_task(self._tell_events())
         ticking = asyncio.create_task(self._tell_progress())
@@ -197,9 +197,9 @@ class PlainClient:
         question, self._commands.question = self._commands.question, None
         if question is not None:
             if says_yes(line):
-                await question()
+                await question.do()
                 return True
-            self.say(_("You play on."))
+            self.say(question.otherwise)
             if says_no(line):
                 return True
         match asked:

@@ -7,23 +7,24 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from cellrace.autoplay import Autoplay
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
-from cellrace.messages import Ends, Entrant, EntrantStatus, RaceState, Summary
+from cellrace.messages import Entrant, EntrantStatus, RaceState, Summary
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, spoken
 from cellrace_client.matches import goes_on
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import PLAYING, RaceView, seated
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
 from cellrace_client.terminal.competing import why_no_hint
-from cellrace_client.terminal.competing_commands import WORDS_HERE, CompetingCommands
+from cellrace_client.terminal.competing_commands import DEFAULT_GAME, WORDS_HERE, CompetingCommands
 from cellrace_client.terminal.move_words import home_words, move_words
+from cellrace_client.terminal.questions import Question, daily_question, stop_question
+from cellrace_client.terminal.race_lines import invitation, settings_sentences
 from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
 from cellrace_client.terminal.watching import board_of, first_board_lines, shown_boards
 from cellrace_client.thinker import Thinker
-from cellrace_client.verdict import VERDICT_SENTENCES
 
 Say = Callable[..., None]
 Rename = Callable[[str], Awaitable[str | None]]
@@ -34,12 +35,13 @@ _HINT_STATES = 100_000
 class Commands:
     """Carries out commands; `race` is the one that they are about, `question` what waits for a yes."""
 
-    def __init__(self, connection: Connection, say: Say, rename: Rename) -> None:
+    def __init__(self, connection: Connection, say: Say, rename: Rename, *, interactive: bool) -> None:
         self.race: str | None = None
-        self.question: Callable[[], Awaitable[None]] | None = None
+        self.question: Question | None = None
         self._connection = connection
         self._say = say
         self._rename = rename
+        self._interactive = interactive
         self._thinker = Thinker()
         self._competing = CompetingCommands(connection, say)
 
@@ -86,17 +88,18 @@ class Commands:
             case "standings":
                 self._say(*entrants_lines(self.view()))
             case "race":
-                self._tell_race()
+                self.tell_race(self.view())
+                self._say(*settings_sentences(self.view()))
             case "wait":
                 await self._wait()
             case "name":
                 await self._name(" ".join(rest))
             case "rematch":
                 self._enter(await connection.rematch(self.view().race))
+            case "daily":
+                await self._daily(rest)
             case word if word in WORDS_HERE:
-                if (begun := await self._competing.obey(command)) is not None:
-                    self._enter(begun)
-                    self.show_board(begun)
+                await self._competing.obey(command)
             case _:
                 self._say(_("{word} cannot be done here.").format(word=command.word))
 
@@ -109,7 +112,7 @@ class Commands:
         """Waits in the queue again, where that was going on before the connection dropped. Raises CellraceError."""
         if (race := await self._competing.wait_again()) is not None:
             self.matched(race.race)
-            self._say(*tell_race(race))
+            self.tell_race(race)
 
     async def _name(self, name: str) -> None:
         if not name:
@@ -126,7 +129,7 @@ class Commands:
 
     def _enter(self, view: RaceView) -> None:
         self.race = view.race
-        self._say(*tell_race(view))
+        self.tell_race(view)
 
     async def _list(self, variant: str | None) -> None:
         races = await self._connection.list_races(variant=variant, state=RaceState.OPEN)
@@ -208,15 +211,28 @@ class Commands:
         if sure or not begun:
             await stop()
             return
-        match word:
-            case "concede":
-                told = _("You would be ranked by your cards home. Type yes to concede, or anything else to play on.")
-            case "forfeit":
-                told = _("That gives the race up. Type yes to forfeit, or anything else to play on.")
-            case _:
-                told = _("That gives the race up. Type yes to leave, or anything else to play on.")
-        self._say(told)
-        self.question = stop
+        self._ask(stop_question(word, stop))
+
+    async def _daily(self, rest: tuple[str, ...]) -> None:
+        games = [word.lower() for word in rest if not says_yes(word)]
+        variant = games[0] if games else DEFAULT_GAME
+
+        async def begin() -> None:
+            if (begun := await self._competing.daily(variant)) is not None:
+                self._enter(begun)
+                self.show_board(begun)
+
+        # In a terminal nobody begins by mistake what can be begun once; a pipe says what it means.
+        sure = not self._interactive or len(games) < len(rest)
+        day = None if sure else await self._competing.daily_to_begin(variant)
+        if day is None:
+            await begin()
+        else:
+            self._ask(daily_question(day, begin))
+
+    def _ask(self, question: Question) -> None:
+        self._say(*question.asked)
+        self.question = question
 
     def _legal(self) -> None:
         game = self.view().game
@@ -249,25 +265,11 @@ class Commands:
         for title, text in rules_paragraphs(variant, spoken()):
             self._say(f"{title}: {text}")
 
-    def _tell_race(self) -> None:
-        view = self.view()
-        settings = view.settings
+    def tell_race(self, view: RaceView) -> None:
+        """Tells what is raced, by whom, and how others come in."""
         self._say(*tell_race(view))
-        times = _("Time limit {time_limit} s, countdown {countdown} s, grace {grace} s").format(
-            time_limit=settings.time_limit, countdown=settings.countdown, grace=settings.grace
-        )
-        rules = (
-            _("undo on") if settings.undo else _("undo off"),
-            _("autoplay safe") if settings.autoplay is Autoplay.SAFE else _("autoplay none"),
-            _("ends with the first win") if settings.ends is Ends.FIRST_WIN else _("ends with the last player"),
-            _("ranked") if settings.ranked else _("not ranked"),
-        )
-        self._say(f"{times}; {', '.join(rules)}.")
-        if view.commitment is not None:
-            self._say(_("Commitment {commitment}.").format(commitment=view.commitment))
-        if view.dealt is not None and view.dealt.deal is not None:
-            told = _("Deal {deal}, salt {salt}.").format(deal=view.dealt.deal, salt=view.dealt.salt)
-            self._say(f"{told} {_(VERDICT_SENTENCES[view.verdict])}")
+        if (invited := invitation(view, self._connection.url)) is not None:
+            self._say(" ".join(invited))
 
     async def _wait(self) -> None:
         if self.race is None and self._competing.waiting is not None:
@@ -290,4 +292,4 @@ def _is_past_its_start(view: RaceView) -> bool:
 
 def _summary_line(summary: Summary) -> str:
     names = ", ".join(one.player.name for one in summary.entrants if one.status is not EntrantStatus.FORFEITED)
-    return f"{summary.race}: {summary.variant}, {seats_text(len(summary.entrants), summary.seats)}: {names}."
+    return f"{summary.race}: {summary.variant}, {seats_text(seated(summary.entrants), summary.seats)}: {names}."

@@ -133,7 +133,7 @@ def countdown_text(ms: int) -> str:
 
 def _tell_joined(player: Player, view: RaceView) -> str:
     joined = _("{name}, a bot, has joined; {seats}.") if player.bot else _("{name} has joined; {seats}.")
-    return joined.format(name=player.name, seats=seats_text(len(view.entrants), view.settings.seats))
+    return joined.format(name=player.name, seats=seats_text(view.seated, view.settings.seats))
 
 
 def _tell_left(left: LeftPush, before: RaceView) -> str:
@@ -282,8 +282,8 @@ def tell_race(view: RaceView) -> list[str]:
         return [
             _("{game}, the daily challenge: your one attempt is running, for an hour.").format(game=game_text(view))
         ]
-    told = [f"{_stands(view)}: {game_text(view)}, {seats_text(len(view.entrants), seats)}."]
-    if view.state is RaceState.OPEN and len(view.entrants) < seats:
+    told = [f"{_stands(view)}: {game_text(view)}, {seats_text(view.seated, seats)}."]
+    if view.state is RaceState.OPEN and view.seated < seats:
         if view.code:
             told.append(
                 _("Others enter it with: join {race} (or by its code, {code}).").format(race=view.race, code=view.code)

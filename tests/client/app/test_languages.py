@@ -18,8 +18,8 @@ KEPT = {"Ann", "Bob", "FreeCell", "freecell", "cellrace", "PORT", "CODECODE", "E
 
 
 def english_left(text: str) -> set[str]:
-    """The Latin words of a screen that should not be there; cards and moves are shorter."""
-    return set(re.findall(r"[A-Za-z]{3,}", text)) - KEPT
+    """The Latin words of a screen that should not be there; cards and moves are shorter, commands are the same."""
+    return set(re.findall(r"[A-Za-z]{3,}", re.sub("cellrace play .*", "", text))) - KEPT
 
 
 def keys_without_room(screen: Screen) -> list[str]:

@@ -15,9 +15,9 @@ both_sizes = pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
 SOLVED = golden_game("freecell", 617, "safe")
 
 
-@both_sizes
+@pytest.mark.parametrize("size", [*SIZES, (60, 24), (40, 24)], ids=["80x24", "120x40", "60x24", "40x24"])
 async def test_the_lobby_lists_ways_and_races(house: House, size: tuple[int, int]) -> None:
-    """Open races first, then those that run; games by the names that players know."""
+    """Open races first, then those that run; games by the names that players know; below the ways in a narrow window."""
     bob, cy = await house.player("Bob"), await house.player("Cy")
     await bob.create(SettingsRequest(seats=4))
     await cy.create(SettingsRequest(variant="six-by-six", seats=2))
@@ -68,7 +68,8 @@ async def test_waiting_for_the_start(house: House, size: tuple[int, int]) -> Non
     """Who is there, who is ready, what is raced, and how others come in."""
     screen = await house.screen(size=size)
     await screen.press("n", "down", "down", "right", "enter")
-    await screen.shows("Tell a friend the code")
+    await screen.shows("Tell a friend the code", "cellrace play")
+    await screen.is_as("waiting-alone")
     view = await screen.until(lambda view: view.state is RaceState.OPEN)
     bob, cy = await house.player("Bob", bot=True), await house.player("Cy")
     await cy.join(code=view.code)

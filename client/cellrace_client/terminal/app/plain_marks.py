@@ -8,7 +8,7 @@ from textual.filter import LineFilter
 
 _CORNERS = dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╶╴╷╵╺╸╹╻┏┓┗┛", "+")
 _LINES = dict.fromkeys("─━╌▔▁▂▃▄▅▆▇", "-") | dict.fromkeys("│┃▊▎▕▏", "|")
-_MARKS = {"█": "#", "░": ".", "…": ".", "●": "*", "○": "o", "−": "-", "‹": "<", "›": ">"}
+_MARKS = {"█": "#", "░": ".", "…": ".", "●": "*", "○": "o", "−": "-", "–": "-", "‹": "<", "›": ">"}
 _ARROWS = {"←": "<", "→": ">", "↑": "^", "↓": "v"}
 _PLAIN = str.maketrans(_CORNERS | _LINES | _MARKS | _ARROWS)
 

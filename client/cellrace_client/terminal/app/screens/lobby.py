@@ -17,7 +17,7 @@ from cellrace.messages import RaceState, SettingsRequest, Summary
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.pace import PACES
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import PLAYING, RaceView, seated
 from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.desk import Desk
@@ -61,7 +61,11 @@ class LobbyScreen(DeskScreen):
     LobbyScreen OptionList:focus { border: round $primary; }
     LobbyScreen #ways { width: 36; }
     LobbyScreen #races { width: 1fr; }
+    LobbyScreen.-narrow #lists { layout: vertical; }
+    LobbyScreen.-narrow #ways { width: 1fr; height: auto; max-height: 70%; }
     """
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (78, "-wide")]
+    """Side by side as long as a race has its line beside the ways; else one list below the other."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -250,7 +254,7 @@ class LobbyScreen(DeskScreen):
 
     async def _enter(self, race: str) -> None:
         summary = next((known for known in self._races or () if known.race == race), None)
-        if summary is not None and (summary.state is not RaceState.OPEN or len(summary.entrants) >= summary.seats):
+        if summary is not None and (summary.state is not RaceState.OPEN or seated(summary.entrants) >= summary.seats):
             mine = any(entrant.player.id == self.desk.me for entrant in summary.entrants)
             view = self.desk.view(race) if mine else None
             self.desk.guide.show_race((view or await self.desk.connection.watch(race)).race)

@@ -227,6 +227,10 @@ def _bots_line(ms: int, *, bots: bool) -> str:
         return _("People only; press b if a bot will do.")
     if ms < BOT_AFTER:
         seconds = seconds_left(BOT_AFTER - ms)
-        told = n_("In {count} second a bot will do.", "In {count} seconds a bot will do.", seconds)
+        told = n_(
+            "In {count} second a bot will do, if one is here.",
+            "In {count} seconds a bot will do, if one is here.",
+            seconds,
+        )
         return told.format(count=seconds)
     return _("A bot will do now, if one is here.")

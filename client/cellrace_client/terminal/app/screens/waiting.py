@@ -25,6 +25,7 @@ from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.settings_words import settings_lines
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.race_lines import invitation
 from cellrace_client.terminal.standings_lines import status_text
 
 
@@ -42,7 +43,7 @@ class WaitingScreen(RaceScreen):
     WaitingScreen #waiting { height: 1fr; padding: 1 2; }
     WaitingScreen Static { width: 1fr; height: auto; }
     WaitingScreen #countdown { width: 1fr; text-align: center; color: $accent; height: 3; margin-top: 1; }
-    WaitingScreen #say { text-align: center; height: 1; margin-top: 1; }
+    WaitingScreen #say { text-align: center; margin-top: 1; }
     """
 
     def __init__(self, desk: Desk, race: str) -> None:
@@ -86,7 +87,7 @@ class WaitingScreen(RaceScreen):
         return [*keys, Key("F1", "rules", _("rules")), Key("Esc", "leave_race", _("leave"))]
 
     def _has_room(self, view: RaceView) -> bool:
-        return view.settings.bots and view.code is not None and _seated(view) < view.settings.seats
+        return view.settings.bots and view.code is not None and view.seated < view.settings.seats
 
     def look_at_middle(self) -> None:
         """Everything as it is now."""
@@ -96,7 +97,7 @@ class WaitingScreen(RaceScreen):
         self.query_one("#settings", Static).update(Content("\n".join(settings_lines(view.settings))))
         width = max(20, min(60, self.size.width - 4))
         seats = n_("{count} of {seats} seat taken:", "{count} of {seats} seats taken:", view.settings.seats)
-        lines = [Content(""), Content(seats.format(count=_seated(view), seats=view.settings.seats))]
+        lines = [Content(""), Content(seats.format(count=view.seated, seats=view.settings.seats))]
         lines += [_entrant_line(entrant, view, width) for entrant in view.entrants[: max(1, self.size.height - 16)]]
         self.query_one("#who", Static).update(Content("\n").join(lines))
         self._count(view)
@@ -109,7 +110,8 @@ class WaitingScreen(RaceScreen):
         digits, told = self.query_one("#countdown", Digits), self.query_one("#say", Static)
         if view.state is RaceState.OPEN or view.start_at is None:
             digits.update("")
-            told.update(Content(_said_in_the_open(view)))
+            said = [_said_in_the_open(view), *(invitation(view, self.desk.connection.url) or ())]
+            told.update(Content("\n".join(said)))
             return
         left = view.start_at - self.desk.now()
         count = seconds_left(left)
@@ -183,15 +185,10 @@ def _entrant_line(entrant: Entrant, view: RaceView, width: int) -> Content:
     return line.stylize("$text-success") if entrant.status is EntrantStatus.READY else line
 
 
-def _seated(view: RaceView) -> int:
-    """How many have a seat: ghosts need none."""
-    return sum(not entrant.ghost for entrant in view.entrants)
-
-
 def _said_in_the_open(view: RaceView) -> str:
     if view.me is None:
         return ""
-    if _seated(view) == 1 and view.settings.seats > 1:
+    if view.seated == 1 and view.settings.seats > 1:
         if view.code:
             return _("Tell a friend the code {code}, or press b for a bot.").format(code=view.code)
         return _("Waiting for somebody to come in.")

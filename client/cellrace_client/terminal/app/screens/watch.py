@@ -54,11 +54,21 @@ class WatchScreen(RaceScreen):
                 yield Seat(self.desk.taste, id=f"seat{i}")
 
     def head(self) -> tuple[str, str]:
-        """The game, and the clock."""
+        """The game, which of the boards these are, and the clock."""
         view = self.view
         if view is None:
             return "", ""
-        return f"{_('Watching')}: {game_name(view)}", self._clock(view)
+        right = [self._boards_text(view), self._clock(view)]
+        return f"{_('Watching')}: {game_name(view)}", "   ".join(filter(None, right))
+
+    def _boards_text(self, view: RaceView) -> str:
+        """Which boards of how many are shown; nothing where all are."""
+        count, boards = len(view.entrants), self._places(view)
+        if len(boards) == count:
+            return ""
+        if len(boards) == 1:
+            return _("board {number} of {count}").format(number=boards[0] + 1, count=count)
+        return _("boards {first}–{last} of {count}").format(first=boards[0] + 1, last=boards[-1] + 1, count=count)
 
     def _clock(self, view: RaceView) -> str:
         match view.state:
@@ -85,13 +95,16 @@ class WatchScreen(RaceScreen):
         need = tightest(view.variant) if view.variant else self.size.width
         return max(1, min(MOST, self.size.width // need, len(view.entrants)))
 
+    def _places(self, view: RaceView) -> range:
+        """Which entrants are shown on this page."""
+        seats, count = self._seats(view), len(view.entrants)
+        self._page %= max(1, -(-count // seats))
+        start = min(self._page * seats, max(0, count - seats))
+        return range(start, min(start + seats, count))
+
     def _shown(self, view: RaceView) -> list[Entrant]:
         """Who is shown on this page, in the order of joining: boards that change places cannot be watched."""
-        seats = self._seats(view)
-        pages = -(-len(view.entrants) // seats)
-        self._page %= max(1, pages)
-        start = min(self._page * seats, max(0, len(view.entrants) - seats))
-        return list(view.entrants[start : start + seats])
+        return [view.entrants[place] for place in self._places(view)]
 
     def look_at_middle(self) -> None:
         """The boards as they are now."""
