@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cellrace.cards import NO_CARD
 from cellrace.deals import Layout
 from cellrace.errors import IllegalMove, Reason
-from cellrace.notation import FIRST_CELL, HOME, MOVES, PILE_LETTERS, RESERVE, move_text, parse_move
+from cellrace.notation import FIRST_CELL, HOME, MOVES, PILE_LETTERS, RESERVE, Move, move_text, parse_move
 from cellrace.variants import Build, Empty, Run, Variant
 
 _KING = 12
@@ -72,7 +72,7 @@ class Board(NamedTuple):
             raise IllegalMove(verdict, move)
         return self._carry(parsed.source, parsed.target, verdict)
 
-    def _judge(self, move: tuple[int, int, int]) -> int | Reason:
+    def _judge(self, move: Move) -> int | Reason:
         """How many cards a move carries, or the first reason against it."""
         source, target, count = move
         variant, columns, cells, homes, reserve = self
@@ -190,7 +190,7 @@ class Board(NamedTuple):
                 if self.refusal(move) is None:
                     moves.append(move)
                 if source < FIRST_CELL > target and not self.columns[target]:
-                    longer = (f"{move}v{count:x}" for count in range(2, len(self.columns[source]) + 1) if count < 14)
+                    longer = (move_text(source, target, n) for n in range(2, min(len(self.columns[source]), 13) + 1))
                     moves.extend(text for text in longer if self.refusal(text) is None)
         return moves
 

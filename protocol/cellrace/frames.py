@@ -137,6 +137,7 @@ _FIXEXT = {0xD4: 1, 0xD5: 2, 0xD6: 4, 0xD7: 8, 0xD8: 16}
 _STR = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 _ARRAY = {0xDC: 2, 0xDD: 4}
 _MAP = {0xDE: 2, 0xDF: 4}
+_NESTING = frozenset((*range(0x80, 0xA0), *_ARRAY, *_MAP))
 _TRUNCATED = "The frame is no MessagePack: it ends too early."
 
 
@@ -159,23 +160,16 @@ class _MsgpackReader:
     def read(self, depth: int) -> object:
         """The value that stands here, itself at a depth."""
         head = self._take(1)[0]
-        if (size := self._list_size(head)) is not None:
-            return self._list(size, depth)
-        if (size := self._map_size(head)) is not None:
-            return self._map(size, depth)
-        return self._leaf(head)
+        if head not in _NESTING:
+            return self._leaf(head)
+        is_map, size = self._nesting(head)
+        return self._map(size, depth) if is_map else self._list(size, depth)
 
-    def _list_size(self, head: int) -> int | None:
-        """How many values the list has that begins with this byte; None where it begins something else."""
-        if 0x90 <= head < 0xA0:
-            return head & 0x0F
-        return self._length(_ARRAY[head]) if head in _ARRAY else None
-
-    def _map_size(self, head: int) -> int | None:
-        """How many keys the map has that begins with this byte; None where it begins something else."""
-        if 0x80 <= head < 0x90:
-            return head & 0x0F
-        return self._length(_MAP[head]) if head in _MAP else None
+    def _nesting(self, head: int) -> tuple[bool, int]:
+        """Whether this byte begins a map, else a list, and how many entries it has."""
+        if head < 0xA0:
+            return head < 0x90, head & 0x0F
+        return head in _MAP, self._length(_MAP[head] if head in _MAP else _ARRAY[head])
 
     def _leaf(self, head: int) -> object:
         """The value, with nothing nested in it, that begins with this byte."""
@@ -242,10 +236,9 @@ class _MsgpackReader:
         while values:
             values -= 1
             head = self._take(1)[0]
-            if (size := self._list_size(head)) is not None:
-                values += size
-            elif (size := self._map_size(head)) is not None:
-                values += 2 * size
+            if head in _NESTING:
+                is_map, size = self._nesting(head)
+                values += 2 * size if is_map else size
             else:
                 self._leaf(head)
         return _TOO_DEEP

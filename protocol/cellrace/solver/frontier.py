@@ -68,7 +68,7 @@ class Frontier:
         return self._won != _NOT_WON
 
     def advance(self, limit: int) -> bool:
-        """Searches until about `limit` states are known. False when the search is over: won, or nothing is left."""
+        """Search until about `limit` states are known. False when the search is over: won, or nothing is left."""
         rules, keys, known = self._rules, self._keys, self._known
         parents, steps, depths, buckets = self._parents, self._steps, self._depths, self._buckets
         facts, facts_of = self._facts, self._facts_of

@@ -85,14 +85,19 @@ def _spell(board: Board, step: int) -> str | None:
         source = next((c for c, column in enumerate(columns) if card in column), HOME)
         if source == HOME or columns[source][-count:][0] != card:
             return None
-    match target:
-        case _ if target == TO_HOME:
-            goal = HOME
-        case _ if target == TO_CELL:
-            free = board.cells.find(NO_CARD)
-            goal = FIRST_CELL + free if free >= 0 and source < FIRST_CELL else source
-        case _ if target == TO_EMPTY:
-            goal = columns.index(b"") if b"" in columns else source
-        case _:
-            goal = next((c for c, column in enumerate(columns) if column.endswith(bytes((target,)))), source)
-    return move_text(source, goal, count if target == TO_EMPTY and count > 1 else 0) if goal != source else None
+    goal = _goal(board, source, target)
+    if goal is None or goal == source:
+        return None
+    return move_text(source, goal, count if target == TO_EMPTY and count > 1 else 0)
+
+
+def _goal(board: Board, source: int, target: int) -> int | None:
+    """The pile that a step from a pile goes to; None where there is no such one now."""
+    if target == TO_HOME:
+        return HOME
+    if target == TO_CELL:
+        free = board.cells.find(NO_CARD)
+        return FIRST_CELL + free if free >= 0 and source < FIRST_CELL else None
+    if target == TO_EMPTY:
+        return board.columns.index(b"") if b"" in board.columns else None
+    return next((c for c, column in enumerate(board.columns) if column.endswith(bytes((target,)))), None)

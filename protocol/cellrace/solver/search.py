@@ -54,13 +54,13 @@ class Search:
         return self._searched
 
     def advance(self, states: int) -> bool:
-        """Finds about that many more positions. True while there is more to do."""
+        """Find about that many more positions. True while there is more to do."""
         self._goal = self._searched + states
         self.done = next(self._work, True)
         return not self.done
 
     def _run(self) -> Iterator[bool]:
-        """Tries one attempt after the other; yields False whenever the goal is reached."""
+        """Try one attempt after the other; yield False whenever the goal is reached."""
         rules = rules_of(self._board.variant)
         for attempt in _attempts(self._board, self._max_states, self._placement):
             board = self._board
