@@ -15,12 +15,9 @@ from cellrace.commitment import commitment
 from cellrace.deals import deal
 from cellrace.errors import REASON_SENTENCES, IllegalMove, InvalidText, UnknownVariant
 from cellrace.game import Game
-from cellrace.messages import EntrantStatus, Replay, dealt_cards
+from cellrace.messages import LATENCY_CAP, EntrantStatus, Replay, dealt_cards
 from cellrace.replay import KEY_BYTES, SIGNATURE_BYTES, Written, decoded, key_id, read_replay, signed_bytes, start_of
 from cellrace.variants import find_variant
-
-MOST_LATENCY = 250
-"""How much of a winner's round trip may be taken off the time, ms."""
 
 _SALT = re.compile("[0-9a-f]{32}")
 _STILL_PLAYING = (EntrantStatus.JOINED, EntrantStatus.READY, EntrantStatus.PLAYING)
@@ -213,9 +210,9 @@ def _check_time(replay: Replay, language: NullTranslations) -> None:
     if result.raw != last or replay.ended != last:
         told = _("The winning move came at {last} ms; `raw` is {raw} and `ended` is {ended}.")
         raise _Fault(told.format(last=last, raw=result.raw, ended=replay.ended))
-    if result.latency > MOST_LATENCY:
+    if result.latency > LATENCY_CAP:
         told = _("A latency of {latency} ms is above {most}.")
-        raise _Fault(told.format(latency=result.latency, most=MOST_LATENCY))
+        raise _Fault(told.format(latency=result.latency, most=LATENCY_CAP))
     if result.time != max(0, result.raw - result.latency):
         told = _("{raw} ms less a latency of {latency} ms is not {time}.")
         raise _Fault(told.format(raw=result.raw, latency=result.latency, time=result.time))

@@ -11,7 +11,6 @@ from cellrace.errors import ErrorCode, IllegalMove, Refused
 from cellrace.game import Game
 from cellrace.messages import EntrantStatus, Move, Moved, RaceState
 from cellrace_server.core.facts import Done, Stamped
-from cellrace_server.core.standings import LATENCY_CAP
 from cellrace_server.play import Play, tally_of
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
@@ -128,8 +127,7 @@ class Mover:
         tally = tally_of(game)
         done = None
         if game.won:
-            latency = min(LATENCY_CAP, room.latency.get(self._player, 0))
-            done = Done(self._player, EntrantStatus.WON, tally, latency)
+            done = Done(self._player, EntrantStatus.WON, tally, room.latency.get(self._player, 0))
         return Commit(
             room.id,
             self._player,

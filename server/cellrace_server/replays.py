@@ -19,7 +19,7 @@ from cellrace.replay import sign_replay
 from cellrace.variants import find_variant
 from cellrace_server.core.daily import day_of, published_at
 from cellrace_server.core.race import Race
-from cellrace_server.core.standings import LATENCY_CAP, Finish
+from cellrace_server.core.standings import Finish
 from cellrace_server.signing import Signer
 from cellrace_server.store import Store
 from cellrace_server.store.races import Entry, Secret
@@ -105,7 +105,7 @@ def unsigned_replay(race: Race, finish: Finish, secret: Secret, log: Sequence[En
             home=finish.home,
             time=finish.time if won else None,
             raw=finish.raw if won else None,
-            latency=min(finish.latency, LATENCY_CAP) if won else None,
+            latency=finish.latency if won else None,
         ),
         key="",
         signature="",

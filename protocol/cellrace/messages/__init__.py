@@ -24,6 +24,7 @@ from cellrace.messages.answers import (
 )
 from cellrace.messages.base import (
     LAST_INTEGER,
+    LATENCY_CAP,
     MAX_DEPTH,
     MAX_ID_LENGTH,
     MAX_LIMIT,
@@ -141,6 +142,7 @@ __all__ = [
     "CLOSE_SENTENCES",
     "EXCHANGES",
     "LAST_INTEGER",
+    "LATENCY_CAP",
     "MAX_DEPTH",
     "MAX_GHOSTS",
     "MAX_ID_LENGTH",

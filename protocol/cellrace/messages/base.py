@@ -16,6 +16,8 @@ MAX_DEPTH = 8
 MAX_ID_LENGTH = 64
 MAX_MOVES = 64
 """How many moves one `move` may carry."""
+LATENCY_CAP = 250
+"""How much of a winner's round trip is taken off the time at most, ms."""
 MAX_LIMIT = 100
 """The most rows of one list."""
 

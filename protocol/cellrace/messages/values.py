@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from cellrace.autoplay import Autoplay
 from cellrace.messages.base import (
+    LATENCY_CAP,
     Card,
     Cells,
     Columns,
@@ -159,7 +160,7 @@ class Standing(Value, frozen=True, kw_only=True):
     raw: Annotated[Ms | None, Meta(description="From the start to the winning move's arrival, for a win only.")] = None
     latency: Annotated[
         Ms | None,
-        Meta(description="The smallest round trip measured in this race, at most 250; for a win only."),
+        Meta(description=f"The smallest round trip measured in this race, at most {LATENCY_CAP}; for a win only."),
     ] = None
     rating: Annotated[RatingChange | None, Meta(description="For ranked races that were rated.")] = None
 

@@ -46,7 +46,7 @@ class CountdownBegan(Struct, frozen=True, tag="countdown"):
 
 
 class Done(Struct, frozen=True, tag="done"):
-    """An entrant plays no more; `latency` is the winner's smallest round trip in ms, already capped.
+    """An entrant plays no more; `latency` is the winner's smallest round trip in ms.
 
     A winner's time is the stamp of this fact: the arrival of the winning move.
     """

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from cellrace.messages import (
+    LATENCY_CAP,
     CancelReason,
     Ends,
     EntrantStatus,
@@ -199,8 +200,8 @@ def _with_entrant(race: Race, player: str, change: Callable[[Entrant], Entrant])
 
 def _finish(race: Race, entrant: Entrant, done: Done, at: int) -> Finish:
     raw = at - race.start_at if done.status is EntrantStatus.WON and race.start_at is not None else None
-    tally = done.tally
-    return Finish(entrant.player, done.status, tally.home, tally.moves, tally.undos, raw, done.latency, at)
+    tally, latency = done.tally, min(done.latency, LATENCY_CAP)
+    return Finish(entrant.player, done.status, tally.home, tally.moves, tally.undos, raw, latency, at)
 
 
 def deadline(race: Race, absent: Mapping[str, int]) -> int | None:

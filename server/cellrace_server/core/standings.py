@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from cellrace.messages import EntrantStatus, Player, Standing
 
-LATENCY_CAP = 250
-"""How much of a winner's round trip is taken off the time at most, ms."""
-
 
 class Finish(Struct, frozen=True):
-    """How one entrant's game ended; `raw` (ms from the start to the winning move's arrival) is for winners only."""
+    """How one entrant's game ended; `raw` (ms from the start to the winning move's arrival) is for winners only.
+
+    `latency` (ms) is what is taken off it.
+    """
 
     player: Player
     status: EntrantStatus
@@ -28,7 +28,7 @@ class Finish(Struct, frozen=True):
     @property
     def time(self) -> int | None:
         """The winner's time, ms: `raw` less the latency, never below 0."""
-        return None if self.raw is None else max(0, self.raw - min(self.latency, LATENCY_CAP))
+        return None if self.raw is None else max(0, self.raw - self.latency)
 
 
 def _order(finish: Finish) -> tuple[int, int]:
@@ -70,5 +70,5 @@ def _standing(finish: Finish, place: int) -> Standing:
         undos=finish.undos,
         time=finish.time,
         raw=finish.raw,
-        latency=None if finish.raw is None else min(finish.latency, LATENCY_CAP),
+        latency=None if finish.raw is None else finish.latency,
     )

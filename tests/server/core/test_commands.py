@@ -322,10 +322,13 @@ class TestWakingARunningRace:
         race = done(done(begun(ANN, BEN), "ann", WON, at=START + 700), "ben", WON, at=START + 800)
         assert wake(race, START - 5_000) == [Over(standings(race))]
 
-    def test_a_winners_time_is_from_the_start_to_the_stamp_less_latency(self) -> None:
-        race = done(begun(ANN, BEN), "ann", WON, at=START + 61_234, latency=34)
+    @pytest.mark.parametrize(("measured", "taken_off"), [(34, 34), (250, 250), (251, 250), (9_999, 250)])
+    def test_a_winners_time_is_from_the_start_to_the_stamp_less_latency_up_to_its_cap(
+        self, measured: int, taken_off: int
+    ) -> None:
+        race = done(begun(ANN, BEN), "ann", WON, at=START + 61_234, latency=measured)
         (first,) = standings(race)
-        assert (first.raw, first.latency, first.time) == (61_234, 34, 61_200)
+        assert (first.raw, first.latency, first.time) == (61_234, taken_off, 61_234 - taken_off)
 
 
 class TestDeadlines:

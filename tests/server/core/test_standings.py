@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellrace.messages import EntrantStatus
-from cellrace_server.core.standings import LATENCY_CAP, Finish, placed, rank
+from cellrace_server.core.standings import Finish, placed, rank
 from tests.server.races import player
 
 WON, CONCEDED, TIMED_OUT = EntrantStatus.WON, EntrantStatus.CONCEDED, EntrantStatus.TIMED_OUT
@@ -45,13 +45,13 @@ def test_equals_share_a_place_and_the_next_one_is_skipped() -> None:
 
 @pytest.mark.parametrize(
     ("raw", "latency", "time"),
-    [(60_000, 0, 60_000), (60_000, 80, 59_920), (60_000, 9_999, 60_000 - LATENCY_CAP), (100, 200, 0), (0, 0, 0)],
+    [(60_000, 0, 60_000), (60_000, 80, 59_920), (100, 200, 0), (0, 0, 0)],
 )
-def test_a_winners_time_is_raw_less_the_latency_up_to_its_cap(raw: int, latency: int, time: int) -> None:
+def test_a_winners_time_is_raw_less_the_latency(raw: int, latency: int, time: int) -> None:
     (standing,) = rank((finish("Ann", WON, 52, raw, latency),))
     assert standing.time == time
     assert standing.raw == raw
-    assert standing.latency == min(latency, LATENCY_CAP)
+    assert standing.latency == latency
 
 
 @pytest.mark.parametrize("status", [CONCEDED, TIMED_OUT, FORFEITED, ABANDONED])
@@ -69,7 +69,7 @@ def finishes(draw: st.DrawFn) -> tuple[Finish, ...]:
         status = draw(st.sampled_from([WON, CONCEDED, TIMED_OUT, FORFEITED, ABANDONED]))
         raw = draw(st.integers(0, 4)) * 100 if status is WON else None
         home = 52 if status is WON else draw(st.integers(0, 3))
-        ended.append(finish(f"P{number}", status, home, raw, draw(st.sampled_from([0, 100, 400]))))
+        ended.append(finish(f"P{number}", status, home, raw, draw(st.sampled_from([0, 100, 200]))))
     return tuple(ended)
 
 
