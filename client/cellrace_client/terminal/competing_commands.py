@@ -43,7 +43,9 @@ class CompetingCommands:
         match command.word:
             case "queue":
                 games = [word for word in rest if word != "bots"]
-                waiting = Waiting(games[0] if games else DEFAULT_GAME, "bots" in rest, frozenset(self._connection.races))
+                waiting = Waiting(
+                    games[0] if games else DEFAULT_GAME, "bots" in rest, frozenset(self._connection.races)
+                )
                 count = await self._connection.queue(waiting.variant, bots=waiting.bots)
                 self.waiting = waiting
                 told = n_("You wait for a rival; {count} waits.", "You wait for a rival; {count} wait.", count)

@@ -85,6 +85,12 @@ class Screen:
             return layout.columns[pile] + 1, layout.columns_y + layout.stacks[pile].line_of(depth)
         return (layout.homes[0] if pile == HOME else layout.cells[pile - FIRST_CELL]) + 1, 1
 
+    async def resize(self, width: int, height: int) -> None:
+        """Makes the window as large as that."""
+        with self._inside():
+            await self.pilot.resize_terminal(width, height)
+            await self.pilot.pause()
+
     async def type(self, moves: str) -> None:
         """Types moves in the notation, faster than anybody can."""
         for key in moves.replace(" ", ""):

@@ -252,11 +252,8 @@ async def test_the_screen_follows_its_size(house: House) -> None:
     screen = await house.at_play(alone())
     await screen.type("58 4a")
     small = screen.text
-    with screen.app._context():  # noqa: SLF001 - the pilot draws by itself
-        await screen.pilot.resize_terminal(120, 40)
-        await screen.pilot.pause()
-        await screen.pilot.resize_terminal(80, 24)
-        await screen.pilot.pause()
+    await screen.resize(120, 40)
+    await screen.resize(80, 24)
     await asyncio.wait_for(screen.shows("J♣"), 5)
     assert screen.text == small
 

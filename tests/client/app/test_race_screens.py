@@ -17,7 +17,7 @@ SOLVED = golden_game("freecell", 617, "safe")
 
 @pytest.mark.parametrize("size", [*SIZES, (60, 24), (40, 24)], ids=["80x24", "120x40", "60x24", "40x24"])
 async def test_the_lobby_lists_ways_and_races(house: House, size: tuple[int, int]) -> None:
-    """Open races first, then those that run; games by the names that players know; below the ways in a narrow window."""
+    """Open races first, then those that run; games by the names that players know; narrow, one list below the other."""
     bob, cy = await house.player("Bob"), await house.player("Cy")
     await bob.create(SettingsRequest(seats=4))
     await cy.create(SettingsRequest(variant="six-by-six", seats=2))
@@ -176,6 +176,8 @@ async def test_spectators_see_boards_side_by_side(house: House, size: tuple[int,
     if size[0] == 80:
         await screen.press("right")
         await screen.is_as("watching-others")
+        await screen.resize(40, 24)
+        await screen.shows("board 2 of 3")
     await screen.press("escape")
     await screen.shows("What now?")
 

@@ -1,0 +1,51 @@
+"""How a friend comes into a race, and its settings, as lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from cellrace.messages import RaceState, Settings
+from cellrace_client.terminal.race_lines import invitation, settings_sentences
+from tests.client.views import ANN, BOB, CY, a_view, entrant
+
+CODE = "ABCD2345"
+ALONE = {"entrants": (entrant(ANN),), "code": CODE}
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("ws://192.168.1.5:8765/ws", ("A friend types:", f"cellrace play --server 192.168.1.5 --code {CODE}")),
+        ("wss://races.example/ws", ("A friend types:", f"cellrace play --server wss://races.example --code {CODE}")),
+        ("ws://[fe80::1]:8765/ws", ("A friend types:", f"cellrace play --server '[fe80::1]' --code {CODE}")),
+        (
+            "ws://localhost:8765/ws",
+            (
+                "A friend on this machine types:",
+                f"cellrace play --server localhost --code {CODE} --profile friend",
+            ),
+        ),
+    ],
+)
+def test_a_friend_is_told_the_whole_command(url: str, told: tuple[str, str]) -> None:
+    """As a shell takes it; on the same machine as another player of it."""
+    assert invitation(a_view(**ALONE), url) == told
+
+
+def test_nobody_is_invited_where_nobody_can_come_in() -> None:
+    """Once all seats are taken or the race has begun, or where its code is not known; ghosts take no seat."""
+    url = "ws://localhost:8765/ws"
+    assert invitation(a_view(code=CODE), url) is None
+    assert invitation(a_view(**ALONE | {"state": RaceState.COUNTDOWN}), url) is None
+    assert invitation(a_view(**ALONE | {"code": None}), url) is None
+    ghosts = (entrant(ANN), entrant(BOB, ghost=True), entrant(CY, ghost=True))
+    assert invitation(a_view(entrants=ghosts, code=CODE), url) is not None
+
+
+def test_all_settings_are_told() -> None:
+    """Each in a word or two, and the commitment as soon as there is one."""
+    settings = Settings(undo=False, ranked=False, time_limit=900)
+    assert settings_sentences(a_view(settings=settings, commitment="c0ffee")) == [
+        "Time limit 900 s, countdown 5 s, grace 120 s; undo off, autoplay safe, ends with the last player, not ranked.",
+        "Commitment c0ffee.",
+    ]
