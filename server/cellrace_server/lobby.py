@@ -24,6 +24,7 @@ from cellrace_server.config import Bounds
 from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
 from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race
+from cellrace_server.gallery import reveal
 from cellrace_server.ghosts import summon
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member, Room
@@ -233,7 +234,7 @@ class Lobby:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             if entrant is not None and entrant.done is None:
                 raise Refused(ErrorCode.NOT_ALLOWED)
-            room.gallery.reveal(self._store.clock.now())
+            reveal(room, self._store.clock.now())
             room.attach(member)
             answer(room)
             return referee

@@ -12,7 +12,7 @@ from cellrace.game import Game
 from cellrace.messages import EntrantStatus, Move, Moved, RaceState
 from cellrace_server.core.facts import Done, Stamped
 from cellrace_server.play import Play, tally_of
-from cellrace_server.referee import Referee
+from cellrace_server.referee import AT_ODDS, Referee
 from cellrace_server.room import Room
 from cellrace_server.store import Store
 from cellrace_server.store.commits import Barred, Commit, Committed, Fenced, Stale
@@ -87,7 +87,7 @@ class Mover:
                     assert_never(outcome)
         if verdict == "late":
             raise Refused(ErrorCode.ALREADY_DONE)
-        raise StoreUnavailable("This node and the store do not agree on the race.")
+        raise StoreUnavailable(AT_ODDS)
 
     def _judge(self, room: Room, request: Move, arrival: int) -> Judged | Moved:
         """The moves judged on the board that is known here, in the order of checks that the protocol gives."""
@@ -153,7 +153,7 @@ class Mover:
         written_at = self._store.committer.written_at
         self._store.counts.add_move(len(entries), read_at, judged.at, written_at, time.monotonic())
         if new:
-            room.told(self._player, entries)
+            room.tell_moves(self._player, entries)
         if judged.commit.done is not None:
             won = Stamped(outcome.version, judged.commit.command_id, outcome.at, judged.commit.done)
             referee.tell((won,))

@@ -12,12 +12,13 @@ from cellrace.messages import EntrantStatus, RaceState
 from cellrace_server import chronicle
 from cellrace_server.core.commands import Begin, Command, Delay, Wake, decide
 from cellrace_server.core.facts import Cancelled, Done, Fact, Left, Over, Stamped
-from cellrace_server.core.presence import FIRST_CONTACT, judges
+from cellrace_server.core.presence import FIRST_CONTACT, absences, judges
 from cellrace_server.core.race import Race, all_ready, apply, deadline, starters
+from cellrace_server.drawing import draw, let_go
+from cellrace_server.gallery import next_ghost_move, next_reveal, play_ghosts, reveal
 from cellrace_server.results import record_end, with_ratings
 from cellrace_server.room import Member, Room
 from cellrace_server.store import Store
-from cellrace_server.store.deals import new_secret
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.nodes import BEAT
 from cellrace_server.store.races import Behind, Guard, LostTrack, Moved, Secret, Superseded
@@ -28,6 +29,8 @@ LONGEST_WAIT = 15_000
 """After how long a race is looked at in any case, since an absence may have begun with a node's death, ms."""
 ROUNDS = 100
 """How often a command is decided anew because somebody else was faster."""
+
+AT_ODDS = "This node and the store do not agree on the race."
 
 BuildCommand = Callable[[], Command]
 
@@ -55,12 +58,12 @@ class Referee:
         if race.ended:
             return None
         nodes = self._store.nodes.nodes
-        absent = self.room.absent(nodes, now)
+        absent = absences(race, self.room.presence, nodes, now)
         following = deadline(race, absent if judges(nodes, now) else {})
         assert following is not None
         if absent and not judges(nodes, now):
             following = min(following, max(nodes.contact_at + FIRST_CONTACT, now + round(BEAT * 1000)))
-        for wanted in (self.room.gallery.next_reveal(), self.room.ghosts.next_move()):
+        for wanted in (next_reveal(self.room), next_ghost_move(self.room)):
             if wanted is not None:
                 following = min(following, wanted)
         if not self.room.released and race.start_at is not None:
@@ -81,7 +84,7 @@ class Referee:
     ) -> Sequence[Stamped]:
         command_id = uuid4().hex[:16]
         for _ in range(ROUNDS):
-            await self.be_sure()
+            await self._make_sure()
             race, now = self.room.race, self._store.clock.now()
             facts = decide(race, build(), now)
             if not facts:
@@ -102,7 +105,7 @@ class Referee:
             except StoreUnavailable:
                 self.room.doubt()
                 raise
-        raise StoreUnavailable("This node and the store do not agree on the race.")
+        raise StoreUnavailable(AT_ODDS)
 
     async def _take_off_lists(self, race: Race, facts: Sequence[Fact]) -> None:
         # The facts are on record, whatever becomes of this; a list with too many races is put right by its reader.
@@ -116,17 +119,16 @@ class Referee:
         if not self.room.apply_facts(stamped, answer):
             self.room.doubt()
         if self.room.race.standings is not None:
-            self.room.gallery.reveal(self._store.clock.now())
+            reveal(self.room, self._store.clock.now())
 
     async def make_sure(self) -> None:
-        """The same as `be_sure`, in turn with what else is decided here."""
-        async with self._lock:
-            await self.be_sure()
-
-    async def be_sure(self) -> None:
         """Read the record again if an outcome is unknown, or the deal is. Raises StoreUnavailable, LostTrack."""
+        async with self._lock:
+            await self._make_sure()
+
+    async def _make_sure(self) -> None:
         if self.room.doubtful or self.room.wants_deal:
-            await self.reload()
+            await self._reload()
 
     def commit_begins(self) -> None:
         """Moves are on their way into the store: until they are answered the record is not read again."""
@@ -139,7 +141,7 @@ class Referee:
         if not self._committing:
             self._calm.set()
 
-    async def reload(self) -> None:
+    async def _reload(self) -> None:
         """Read the whole record again, when no moves are on their way into it (NODES, 5).
 
         Raises StoreUnavailable, LostTrack.
@@ -158,21 +160,16 @@ class Referee:
     async def wake(self) -> bool:
         """Do what is due now: begin, remove, end. Whether anything was done. Raises StoreUnavailable, LostTrack."""
         async with self._lock:
-            await self.be_sure()
+            await self._make_sure()
             race, now = self.room.race, self._store.clock.now()
-            if race.start_at is not None and self.room.start is None:
-                secret = await self._store.races.secret(race.id)
-                if secret is not None:
-                    self.room.learn_secret(secret)
-            if race.start_at is not None and now >= race.start_at + self._store.clock.margin:
-                self.room.release()
-            self.room.ghosts.play(now)
-            self.room.gallery.reveal(now)
+            self.release_in_time()
+            play_ghosts(self.room, now)
+            reveal(self.room, now)
             if race.ended:
                 return False
-            if self.room.has_strangers(self._store.nodes.nodes):
+            if not all(map(self._store.nodes.nodes.know, self.room.presence.values())):
                 await self._store.nodes.beat(now)  # A node that has only just begun is not dead.
-            absent = self.room.absent(self._store.nodes.nodes, now)
+            absent = absences(race, self.room.presence, self._store.nodes.nodes, now)
             if race.state(now) is RaceState.OPEN and all_ready(race) and not absent:
                 return await self._begin(lambda secret: Begin(secret.commitment(race.settings.variant)))
             if self._store.link.seconds_since_error < AFTER_STORE_ERROR:
@@ -181,11 +178,18 @@ class Referee:
             self.tell(stamped)
             return bool(stamped)
 
+    def release_in_time(self) -> None:
+        """Tell the deal if the race has started also by a clock that is behind this one."""
+        start_at, clock = self.room.race.start_at, self._store.clock
+        if start_at is not None and clock.now() >= start_at + clock.margin:
+            self.room.release()
+
     def _wake_command(self) -> Command:
         now = self._store.clock.now()
         nodes = self._store.nodes.nodes
-        absent = self.room.absent(nodes, now) if judges(nodes, now) else {}
-        tallies = {entrant.player.id: self.room.tally(entrant.player.id) for entrant in self.room.race.entrants}
+        race = self.room.race
+        absent = absences(race, self.room.presence, nodes, now) if judges(nodes, now) else {}
+        tallies = {entrant.player.id: self.room.tally(entrant.player.id) for entrant in race.entrants}
         return Wake(absent, tallies)
 
     async def start(
@@ -196,69 +200,63 @@ class Referee:
         Raises Refused, Superseded, StoreUnavailable, LostTrack.
         """
         async with self._lock:
-            await self.be_sure()
+            await self._make_sure()
             decide(self.room.race, build(Secret(0, "")), self._store.clock.now())
             await self._begin(build, answer, by)
 
     async def _begin(
         self, build: Callable[[Secret], Command], answer: Callable[[], None] | None = None, by: Member | None = None
     ) -> bool:
-        """Draw a deal for those who are ready and begin with it; or, if there is none, say so."""
-        race = self.room.race
-        players = frozenset(player.id for player in starters(race))
-        secret = await self._secret_for(race, players)
+        """Draw a deal for those who are ready and begin with it; or, if there is none, say so.
+
+        Whether the race has begun. Without an `answer` nobody has asked, and a refusal says that it has already.
+        """
+        for _ in range(ROUNDS):
+            race = self.room.race
+            players = frozenset(player.id for player in starters(race))
+            secret = await draw(self._store, race, players)
+            try:
+                stamped = await self._carry_out(self._beginning(build, players, secret), secret, by)
+            except (_OthersReady, Refused, Superseded) as no:
+                await let_go(self._store, race, players, secret)
+                if isinstance(no, _OthersReady):
+                    continue
+                if isinstance(no, Refused) and answer is None:
+                    return self.room.race.start_at is not None
+                raise
+            if not stamped:
+                await let_go(self._store, race, players, secret)
+            self.tell(stamped, answer)
+            if secret is None:
+                self.room.tell_delay()
+            else:
+                await self._learn_deal(secret)
+            return self.room.race.start_at is not None
+        raise StoreUnavailable(AT_ODDS)
+
+    def _beginning(
+        self, build: Callable[[Secret], Command], players: Collection[str], secret: Secret | None
+    ) -> BuildCommand:
+        """The command that begins with the deal drawn for these players. It raises _OthersReady."""
 
         def begin() -> Command:
             if secret is None:
                 return Delay()
-            if not players.issuperset(player.id for player in starters(self.room.race)):
+            if any(player.id not in players for player in starters(self.room.race)):
                 raise _OthersReady
             return build(secret)
 
-        try:
-            stamped = await self._carry_out(begin, secret, by)
-        except _OthersReady:
-            await self._let_go(race, players, secret)
-            return await self._begin(build, answer, by)
-        except Superseded:
-            await self._let_go(race, players, secret)
-            raise
-        except Refused:
-            await self._let_go(race, players, secret)
-            if answer is not None:
-                raise
-            return self.room.race.start_at is not None  # Another node has begun it.
-        if not stamped:
-            await self._let_go(race, players, secret)
-        self.tell(stamped, answer)
-        began = self.room.race.start_at is not None
-        if secret is None:
-            self.room.delayed()
-        elif began and self.room.secret is None:
-            mine = self.room.race.commitment == secret.commitment(race.settings.variant)
-            known = secret if mine else await self._store.races.secret(race.id)
-            if known is not None:
-                self.room.learn_secret(known)
-        return began
+        return begin
 
-    async def _secret_for(self, race: Race, players: Collection[str]) -> Secret | None:
-        """The deal that was chosen, else one that is drawn; in either case nobody of these is dealt it again."""
-        variant = race.settings.variant
-        if race.settings.deal is not None:
-            chosen = new_secret(race.settings.deal)
-            await self._store.deals.note(variant, players, chosen)
-            return chosen
-        secret = await self._store.deals.draw(variant, players)
-        found = self._store.counts.no_deal if secret is None else self._store.counts.drawn
-        found[variant] += 1
-        return secret
-
-    async def _let_go(self, race: Race, players: Collection[str], secret: Secret | None) -> None:
-        """Let go of a deal that was drawn and, as is known for certain, not begun with."""
-        if secret is not None and race.settings.deal is None:
-            # A number that stays reserved costs its players one of many, and is no reason to refuse them anything.
-            with contextlib.suppress(StoreUnavailable):
-                await self._store.deals.release(race.settings.variant, players, secret)
+    async def _learn_deal(self, drawn: Secret) -> None:
+        """Take in the deal that the race has begun with, be it the one drawn here or another node's."""
+        race = self.room.race
+        if race.start_at is None or self.room.secret is not None:
+            return
+        mine = race.commitment == drawn.commitment(race.settings.variant)
+        secret = drawn if mine else await self._store.races.secret(race.id)
+        if secret is not None:
+            self.room.learn_secret(secret)
 
     async def finish(self) -> None:
         """The effects of an end; until all are done the race stays due (NODES, 19). Raises StoreUnavailable."""
@@ -281,7 +279,6 @@ class Referee:
         guards = [] if by is None else [Guard(by.player.id, None, by.sid)]
         for fact in facts:
             if isinstance(fact, Done):
-                presence = self.room.presence.get(fact.player)
-                judged = fact.status is EntrantStatus.ABANDONED and presence is not None
-                guards.append(Guard(fact.player, fact.tally.seq, presence.sid if judged and presence else ""))
+                judged = self.room.presence.get(fact.player) if fact.status is EntrantStatus.ABANDONED else None
+                guards.append(Guard(fact.player, fact.tally.seq, judged.sid if judged else ""))
         return guards

@@ -10,9 +10,8 @@ from typing import NamedTuple, Protocol
 
 from cellrace.messages import CloseCode, Player
 from cellrace_server.core.facts import CountdownBegan, Done, Joined, Left, Over, Stamped, Tally
-from cellrace_server.core.presence import Nodes, Presence, absent_since
+from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Entrant, Race, evolve
-from cellrace_server.gallery import Gallery, GhostPlays
 from cellrace_server.play import Play, Start
 from cellrace_server.store.races import Entry, Record, Secret
 
@@ -83,6 +82,8 @@ class Room:
         self.released = False
         self.entrants_here: dict[str, Member] = {}
         self.spectators: dict[Member, None] = {}
+        self.shown: dict[str, int] = {}
+        """How many entries of each log spectators were shown."""
         self.latency: dict[str, int] = {}
         """The smallest round trip of each entrant in this race, ms."""
         self._doubts = 0
@@ -91,8 +92,6 @@ class Room:
         """Whether the record turned out to be another one: whoever comes into this room is sent away."""
         self._announcer = announcer
         self._entrants = {entrant.player.id: entrant for entrant in self.race.entrants}
-        self.gallery = Gallery(self, announcer)
-        self.ghosts = GhostPlays(self)
         self._deal(record.logs)
 
     @property
@@ -122,20 +121,6 @@ class Room:
     def is_online(self, player: str) -> bool:
         """Whether an entrant has a connection, as far as is known here."""
         return (presence := self.presence.get(player)) is not None and presence.gone_at is None
-
-    def has_strangers(self, nodes: Nodes) -> bool:
-        """Whether somebody is connected at a node of which nothing is known here."""
-        return any(p.gone_at is None and p.node not in nodes.beats for p in self.presence.values())
-
-    def absent(self, nodes: Nodes, now: int) -> dict[str, int]:
-        """The entrants without a connection, and since when."""
-        absent: dict[str, int] = {}
-        for entrant in self.race.entrants:
-            presence = self.presence.get(entrant.player.id)
-            since = self.race.changed_at if presence is None else absent_since(presence, nodes, now)
-            if since is not None:
-                absent[entrant.player.id] = since
-        return absent
 
     def attach(self, member: Member) -> None:
         """From now on a member hears the room: an entrant in place of the older connection, else as spectator."""
@@ -248,9 +233,17 @@ class Room:
             self._announcer.moved(self, player, new)
         return True
 
-    def told(self, player: str, entries: Sequence[Entry]) -> None:
+    def tell_moves(self, player: str, entries: Sequence[Entry]) -> None:
         """Tell of entries that the player's game has taken in already."""
         self._announcer.moved(self, player, entries)
+
+    def show(self, player: str, seq: int) -> None:
+        """Show spectators a log up to `seq`, from where they have seen it."""
+        seen = self.shown.get(player, 0)
+        if seq > seen:
+            self.shown[player] = seq
+            if self.spectators:
+                self._announcer.shown(self, player, seq, self.plays[player].entries[seen:seq])
 
     @property
     def doubtful(self) -> bool:
@@ -294,6 +287,6 @@ class Room:
             for player, play in self.plays.items()
         )
 
-    def delayed(self) -> None:
+    def tell_delay(self) -> None:
         """Tell that there is no deal for those who are ready."""
         self._announcer.delayed(self)

@@ -97,9 +97,7 @@ class Rooms:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             secret = None if record.race.start_at is None else await self._store.races.secret(race_id)
             referee = Referee(Room(record, secret, self._announcer), self._store)
-            start_at = record.race.start_at
-            if start_at is not None and self._store.clock.now() >= start_at + self._store.clock.margin:
-                referee.room.released = referee.room.start is not None and record.race.cancelled is None
+            referee.release_in_time()
             if holding.missed:
                 referee.room.doubt()
             holding.referee = referee

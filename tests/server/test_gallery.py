@@ -9,6 +9,7 @@ from cellrace.messages import EntrantStatus, Player, Spectate
 from cellrace_server.core.facts import Done, Over, Tally
 from cellrace_server.core.race import final_standings
 from cellrace_server.core.spectating import DELAY
+from cellrace_server.gallery import next_reveal, reveal, visible
 from cellrace_server.net.views import logs
 from cellrace_server.referee import Referee
 from tests.server.races import ANN, BEN
@@ -48,7 +49,7 @@ async def test_how_much_may_be_seen_by_when(here: Shell, spectate: Spectate, mom
     room = referee.room
     for elapsed, seq in moments.items():
         now = max(start_at + elapsed, here.now()) if spectate is Spectate.LIVE else start_at + elapsed
-        assert room.gallery.visible("ann", now) == seq
+        assert visible(room, "ann", now) == seq
         told = logs(room, "eve", now)
         assert told is not None
         assert {log.player: log.moves for log in told}["ann"] == WIN[:seq]
@@ -57,36 +58,36 @@ async def test_how_much_may_be_seen_by_when(here: Shell, spectate: Spectate, mom
 async def test_what_was_held_back_is_shown_once_when_its_time_has_come(here: Shell) -> None:
     referee, start_at = await played(here, Spectate.DELAYED)
     for elapsed in (0, 1_000, 1_000, 30_000, 60_000, 60_000):
-        referee.room.gallery.reveal(start_at + elapsed + DELAY)
+        reveal(referee.room, start_at + elapsed + DELAY)
     assert shown(here) == [("ann", 3), ("ann", 4)]
 
 
 async def test_the_room_is_woken_for_what_is_held_back(here: Shell) -> None:
     referee, start_at = await played(here, Spectate.DELAYED)
-    gallery = referee.room.gallery
-    assert gallery.next_reveal() == start_at + 1_000 + DELAY
-    gallery.reveal(start_at + 1_000 + DELAY)
-    assert gallery.next_reveal() == start_at + 60_000 + DELAY
-    gallery.reveal(start_at + 60_000 + DELAY)
-    assert gallery.next_reveal() is None
+    room = referee.room
+    assert next_reveal(room) == start_at + 1_000 + DELAY
+    reveal(room, start_at + 1_000 + DELAY)
+    assert next_reveal(room) == start_at + 60_000 + DELAY
+    reveal(room, start_at + 60_000 + DELAY)
+    assert next_reveal(room) is None
 
 
 @pytest.mark.parametrize("spectate", [Spectate.LIVE, Spectate.AFTER])
 async def test_nor_is_it_woken_where_nothing_is_held_back_for_a_while(here: Shell, spectate: Spectate) -> None:
     referee, _ = await played(here, spectate)
-    assert referee.room.gallery.next_reveal() is None
+    assert next_reveal(referee.room) is None
 
 
 async def test_nor_where_nobody_watches(here: Shell) -> None:
     referee, _ = await played(here, Spectate.DELAYED, watched=False)
-    assert referee.room.gallery.next_reveal() is None
+    assert next_reveal(referee.room) is None
 
 
 @pytest.mark.parametrize("spectate", [Spectate.DELAYED, Spectate.AFTER])
 async def test_when_the_race_is_over_what_was_held_back_goes_out_at_once(here: Shell, spectate: Spectate) -> None:
     referee, start_at = await played(here, spectate)
     room = referee.room
-    room.gallery.reveal(start_at + 30_000)
+    reveal(room, start_at + 30_000)
     assert shown(here) == []
     done = [Done(who.id, EntrantStatus.CONCEDED, room.tally(who.id)) for who in (ANN, BEN)]
     ended = await here.append(room.race, *done)
@@ -96,5 +97,5 @@ async def test_when_the_race_is_over_what_was_held_back_goes_out_at_once(here: S
     referee.tell(record.facts[room.race.version :])
     assert ended.standings is not None
     assert shown(here) == [("ann", 4)]
-    assert room.gallery.visible("ben", here.now()) == 0
+    assert visible(room, "ben", here.now()) == 0
     assert Tally() == room.tally("ben")

@@ -11,6 +11,7 @@ from cellrace_server.core.daily import closes_at, day_of, opens_at, published_at
 from cellrace_server.core.facts import CountdownBegan, Done, Joined, ReadySet, Tally
 from cellrace_server.core.ghosts import GhostGame, ghost_id
 from cellrace_server.core.race import Race
+from cellrace_server.gallery import next_ghost_move, play_ghosts
 from cellrace_server.ghosts import summon
 from cellrace_server.net.views import race_answer
 from cellrace_server.referee import Referee
@@ -168,7 +169,7 @@ class TestRacing:
         start_at = room.race.start_at
         assert start_at is not None
         for elapsed, seq in ((1_999, 0), (2_000, 4), (4_999, 4), (5_000, len(WIN))):
-            room.ghosts.play(start_at + elapsed)
+            play_ghosts(room, start_at + elapsed)
             assert room.tally(ann).seq == seq
         assert room.tally(ann).home == 13
         assert ("moved", (ann, list(WIN[:4]))) in here.recorder.told
@@ -178,10 +179,10 @@ class TestRacing:
         referee = await raced(here, Ghost(race=race.id, player="ann"), Ghost(race=race.id, player="ben"))
         start_at = referee.room.race.start_at
         assert start_at is not None
-        referee.room.ghosts.play(start_at + 1_000)
-        assert referee.room.ghosts.next_move() == start_at + 2_000
-        referee.room.ghosts.play(start_at + 5_000)
-        assert referee.room.ghosts.next_move() is None
+        play_ghosts(referee.room, start_at + 1_000)
+        assert next_ghost_move(referee.room) == start_at + 2_000
+        play_ghosts(referee.room, start_at + 5_000)
+        assert next_ghost_move(referee.room) is None
 
     async def test_they_stand_in_the_standings_and_on_no_board(self, here: Shell) -> None:
         race = await finished(here)

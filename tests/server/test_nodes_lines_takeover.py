@@ -16,7 +16,7 @@ from cellrace_server.app import Node, running
 from cellrace_server.config import Config
 from cellrace_server.core.facts import Joined, ReadySet
 from cellrace_server.core.names import parse_name
-from cellrace_server.core.presence import FIRST_CONTACT, NODE_SILENCE, Nodes, Presence
+from cellrace_server.core.presence import FIRST_CONTACT, NODE_SILENCE, Nodes, Presence, absences
 from cellrace_server.core.race import Race
 from cellrace_server.referee import Referee
 from cellrace_server.store import keys
@@ -52,6 +52,11 @@ async def with_ben_there(here: Shell, there: Shell) -> Referee:
     await there.open(race, BEN, "1.b")
     async with here.attended(race, FakeMember(ANN)) as referee:
         return referee
+
+
+def absent_from(referee: Referee, shell: Shell) -> dict[str, int]:
+    """The entrants without a connection, as a node sees it now, and since when."""
+    return absences(referee.room.race, referee.room.presence, shell.store.nodes.nodes, shell.now())
 
 
 def fate(referee: Referee, player: str) -> EntrantStatus:
@@ -95,7 +100,7 @@ class TestLine10:
         referee = await with_ben_there(here, there)
         knows(here, there=silent)
         last_beat = here.store.nodes.nodes.beats["there:2"]
-        assert referee.room.absent(here.store.nodes.nodes, here.now()) == {"ben": last_beat}
+        assert absent_from(referee, here) == {"ben": last_beat}
         await referee.wake()
         assert fate(referee, "ben") is status
 
@@ -107,7 +112,7 @@ class TestLine10:
         await here.store.nodes.beat(here.now())
         seen = here.store.nodes.nodes
         here.store.nodes.nodes = Nodes(seen.beats, 0, here.now() - FIRST_CONTACT, here.now(), seen.left)
-        assert referee.room.absent(here.store.nodes.nodes, here.now()) == {"ben": stopped_at}
+        assert absent_from(referee, here) == {"ben": stopped_at}
         await referee.wake()
         assert fate(referee, "ben") is EntrantStatus.PLAYING
 
@@ -115,7 +120,7 @@ class TestLine10:
         """Line 10: ten seconds, not one beat."""
         referee = await with_ben_there(here, there)
         knows(here, there=NODE_SILENCE - 500)
-        assert referee.room.absent(here.store.nodes.nodes, here.now()) == {}
+        assert absent_from(referee, here) == {}
 
     async def test_no_absence_begins_before_there_was_a_node(self, here: Shell, there: Shell) -> None:
         """Line 10: after an hour without any node everybody would be abandoned at once, by the first one to come."""

@@ -20,11 +20,11 @@ from cellrace_server.core.facts import (
     Stamped,
     Tally,
 )
-from cellrace_server.core.presence import Nodes, Presence
+from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.room import Room
 from cellrace_server.store.races import Entry, Record
-from tests.server.races import ANN, BEN, BORN, CAT, START, new_race, stamped
+from tests.server.races import ANN, BEN, BORN, START, new_race, stamped
 from tests.server.shell import SECRET, SHORT, WIN, FakeMember, Recorder
 
 HERE = Presence("1.s", "here", None)
@@ -182,11 +182,6 @@ class TestPresence:
         room, recorder = room_of(recorded(NEW, Joined(ANN)))
         room.set_presence("ben", HERE)
         assert recorder.told == []
-
-    def test_the_absent_are_those_without_a_connection(self) -> None:
-        room, _ = room_of(recorded(NEW, *LINED_UP, Joined(CAT), presence={"ann": HERE, "ben": GONE}))
-        nodes = Nodes({"here": START + 5_000}, 0, 0, START + 5_000)
-        assert room.absent(nodes, START + 5_000) == {"ben": START, "cat": room.race.changed_at}
 
 
 class TestReadingAgain:

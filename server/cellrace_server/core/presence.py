@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from cellrace_server.core.race import Race
+
 NODE_SILENCE = 10_000
 """After how long without a beat a node is dead, ms."""
 FIRST_CONTACT = 15_000
@@ -36,6 +38,10 @@ class Nodes(Struct, frozen=True):
         """Whether a node has beaten lately; for one without any beat `unknown` is taken for it."""
         return node not in self.left and now < self.beats.get(node, unknown) + NODE_SILENCE
 
+    def know(self, presence: Presence) -> bool:
+        """Whether a connection is gone, or at a node that has beaten."""
+        return presence.gone_at is not None or presence.node in self.beats
+
 
 def epoch_of(sid: str) -> int:
     """The epoch of a connection's name; the newer one of a player has the greater (NODES, 12)."""
@@ -54,6 +60,17 @@ def absent_since(presence: Presence, nodes: Nodes, now: int) -> int | None:
     if nodes.live(presence.node, now):
         return None
     return max(nodes.beats.get(presence.node, 0), nodes.up_since)
+
+
+def absences(race: Race, connections: Mapping[str, Presence], nodes: Nodes, now: int) -> dict[str, int]:
+    """The entrants of a race without a connection, and since when."""
+    absent: dict[str, int] = {}
+    for entrant in race.entrants:
+        presence = connections.get(entrant.player.id)
+        since = race.changed_at if presence is None else absent_since(presence, nodes, now)
+        if since is not None:
+            absent[entrant.player.id] = since
+    return absent
 
 
 def judges(nodes: Nodes, now: int) -> bool:

@@ -8,6 +8,7 @@ from typing import Protocol, cast
 from cellrace.codec import Codec
 from cellrace.messages import DelayedPush, DelayReason, FactPush, NewsPush, OnlinePush
 from cellrace_server.core.facts import Stamped
+from cellrace_server.gallery import visible
 from cellrace_server.net import views
 from cellrace_server.net.outbox import NewsKey, Outbox, frame_bytes
 from cellrace_server.room import Member, Room
@@ -71,7 +72,7 @@ class RoomAnnouncer:
             if entrant is not None and entrant.done is not None:
                 listener.outbox.send(moves.of(listener.codec))
         if room.spectators:
-            room.gallery.reveal_of(player, self._now())
+            room.show(player, visible(room, player, self._now()))
 
     def shown(self, room: Room, player: str, seq: int, entries: Sequence[Entry]) -> None:
         """To the spectators."""

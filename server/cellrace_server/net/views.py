@@ -52,6 +52,7 @@ from cellrace_server.core.facts import (
 )
 from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race, standing_of, standings
+from cellrace_server.gallery import visible
 from cellrace_server.play import Start
 from cellrace_server.room import Room
 from cellrace_server.store.races import Entry, Head
@@ -165,7 +166,7 @@ def logs(room: Room, viewer: str, now: int) -> tuple[Log, ...] | None:
     if entrant is not None and entrant.done is None and not over:
         return None
     return tuple(
-        _log(player, play.moves, len(play.moves) if entrant else room.gallery.visible(player, now))
+        _log(player, play.moves, len(play.moves) if entrant else visible(room, player, now))
         for player, play in room.plays.items()
         if player != viewer
     )

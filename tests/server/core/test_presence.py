@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellrace_server.core.presence import FIRST_CONTACT, NODE_SILENCE, Nodes, Presence, absent_since, judges
+from cellrace_server.core.presence import (
+    FIRST_CONTACT,
+    NODE_SILENCE,
+    Nodes,
+    Presence,
+    absences,
+    absent_since,
+    judges,
+)
+from tests.server.races import ANN, BEN, CAT, open_race
 
 NOW = 1_000_000
 ALIVE = Nodes(
@@ -63,3 +72,26 @@ def test_no_absence_starts_before_up_since_or_in_the_future(gone_at: int | None,
     nodes = Nodes({} if beat is None else {"n": beat}, up, 0, NOW)
     since = absent_since(Presence("1.a", "n", gone_at), nodes, NOW)
     assert since is None or up <= since <= NOW
+
+
+def test_the_absent_of_a_race_are_the_entrants_without_a_connection() -> None:
+    race = open_race(ANN, BEN, CAT)
+    connections = {
+        "ann": Presence("1.a", "here", None),
+        "ben": Presence("1.b", "here", NOW - 7_000),
+        "dan": Presence("1.d", "dead", None),
+    }
+    assert absences(race, connections, ALIVE, NOW) == {"ben": NOW - 7_000, "cat": race.changed_at}
+
+
+@pytest.mark.parametrize(
+    ("presence", "known"),
+    [
+        (Presence("1.a", "here", None), True),
+        (Presence("1.a", "dead", None), True),
+        (Presence("1.a", "unknown", None), False),
+        (Presence("1.a", "unknown", NOW), True),
+    ],
+)
+def test_a_connection_is_known_whose_node_has_beaten_and_one_that_is_gone(presence: Presence, known: bool) -> None:
+    assert ALIVE.know(presence) is known
