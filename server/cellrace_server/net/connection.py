@@ -19,6 +19,7 @@ from websockets.http11 import Request
 from websockets.protocol import State
 
 from cellrace_server.core.bucket import Bucket, full_bucket
+from cellrace_server.net.responses import unreadable
 
 Receive = Callable[[bytes, bool, float], None]
 """Takes a message, whether it is text, and the monotonic time at which it was read."""
@@ -30,6 +31,9 @@ DEAF = 0.5
 """Seconds that the farewell of such a client is waited for: it is not read either."""
 AT_A_TIME = 4096
 """Bytes that are taken apart at a time: of a flood that is read in one go, the rest is dropped once it is known."""
+
+_LONGEST_METHOD = 16
+"""Bytes at the beginning of a request that are kept until it is read: its method, and the space after it."""
 
 _FORGOTTEN = Request("", Headers())
 """What stands for the request of a connection that is open: a client's headers take more space than all the rest."""
@@ -52,6 +56,7 @@ class Connection(ServerConnection):
     __slots__ = (
         *(
             "_asked",
+            "_begun",
             "_deaf",
             "_early",
             "_flooded",
@@ -82,6 +87,8 @@ class Connection(ServerConnection):
         self._pieces: bytearray | None = None
         self._text = False
         self._idle: Bucket | None = None
+        self._begun = b""
+        """How the request begins, until it is read."""
         self._deaf = False
         self._flooded: Callable[[], None] | None = None
 
@@ -108,7 +115,7 @@ class Connection(ServerConnection):
 
     def hand_over(self, receive: Receive, flooded: Callable[[], None] | None = None) -> None:
         """From now on messages go to `receive`, those that came already first; `flooded` hears of too much else."""
-        self.request, self.response = _FORGOTTEN, None
+        self.request, self.response, self._begun = _FORGOTTEN, None, b""
         self.receive, self._flooded = receive, flooded
         early, self._early = self._early, []
         for message in early:
@@ -118,6 +125,8 @@ class Connection(ServerConnection):
 
     def data_received(self, data: bytes) -> None:
         """Take apart what was read, until it turns out to be a flood."""
+        if self.request is None:
+            self._begun = (self._begun + data[:_LONGEST_METHOD])[:_LONGEST_METHOD]
         if len(data) <= AT_A_TIME and not self._deaf:
             super().data_received(data)
             return
@@ -125,6 +134,13 @@ class Connection(ServerConnection):
             if self._deaf:
                 return
             super().data_received(data[first : first + AT_A_TIME])
+
+    def send_data(self) -> None:
+        """Send what is to be sent; first why, where a request cannot be read and would only be closed."""
+        unread = self.request is None and self.protocol.handshake_exc is not None
+        if unread and self.protocol.writes == [b""] and not self.protocol.reader.eof:
+            self.transport.write(unreadable(self._begun).serialize())
+        super().send_data()
 
     def count_idle(self) -> None:
         """Count a frame that costs its sender no message; after too many of them nothing more is read."""

@@ -9,7 +9,10 @@ import msgspec
 from websockets.datastructures import Headers
 from websockets.http11 import Response
 
+from cellrace.errors import ErrorCode
+
 JSON_TYPE = "application/json"
+METHODS = ("GET", "HEAD")
 
 
 def json_response(status: HTTPStatus, body: object) -> Response:
@@ -37,3 +40,18 @@ def bytes_response(status: HTTPStatus, body: bytes, content_type: str) -> Respon
         }
     )
     return Response(status.value, status.phrase, headers, body)
+
+
+def method_not_allowed() -> Response:
+    """The response to a method that is not served."""
+    response = error_response(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Only GET and HEAD are served.")
+    response.headers["Allow"] = ", ".join(METHODS)
+    return response
+
+
+def unreadable(begun: bytes) -> Response:
+    """The response to a request that cannot be read, or has a body, given how it begins."""
+    method = begun.partition(b" ")[0].decode("ascii", "replace")
+    if method.isalpha() and method.isupper() and method not in METHODS:
+        return method_not_allowed()
+    return error_response(HTTPStatus.BAD_REQUEST, ErrorCode.BAD_MESSAGE, "That is no HTTP request without a body.")

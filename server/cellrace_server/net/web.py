@@ -24,10 +24,16 @@ from cellrace_server.net.api import Api
 from cellrace_server.net.callers import Callers
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.quota import Quota
-from cellrace_server.net.responses import JSON_TYPE, bytes_response, error_response, json_response
+from cellrace_server.net.responses import (
+    JSON_TYPE,
+    METHODS,
+    bytes_response,
+    error_response,
+    json_response,
+    method_not_allowed,
+)
 
 SOCKET_PATH = "/ws"
-METHODS = ("GET", "HEAD")
 
 Readiness = Callable[[], str | None]
 """Why the node is not ready, or None when it is."""
@@ -98,11 +104,7 @@ class Web:
 
     async def _answer(self, address: str, request: Request) -> Response:
         if request.method not in METHODS:
-            response = error_response(
-                HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Only GET and HEAD are served."
-            )
-            response.headers["Allow"] = ", ".join(METHODS)
-            return response
+            return method_not_allowed()
         path, query = _split(request.path)
         # Whoever looks after the node asks these two, and must not be kept waiting.
         match path:

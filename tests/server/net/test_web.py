@@ -80,6 +80,44 @@ async def test_a_target_that_is_no_url_is_not_found(node: Node, path: str) -> No
     assert (fetched.status, fetched.code) == (404, "not_found")
 
 
+@pytest.mark.parametrize("length", ["Content-Length: 2", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [("POST", (405, "method_not_allowed")), ("PATCH", (405, "method_not_allowed")), ("GET", (400, "bad_message"))],
+)
+async def test_a_request_with_a_body_is_told_why_it_is_not_served(
+    node: Node, method: str, answer: tuple[int, str], length: str
+) -> None:
+    for body in ("{}", "{}" * 100_000):
+        fetched = await fetch(node.port, "/api/v1/races", method, headers=(length, "", body))
+        assert (fetched.status, fetched.code) == answer
+        assert fetched.headers.get("allow") == ("GET, HEAD" if answer[0] == 405 else None)
+
+
+@pytest.mark.parametrize(
+    "junk", [b"junk\r\n\r\n", b"GET /healthz HTTP/9\r\n\r\n", b"\x16\x03\x01\n", b"GET /\xff HTTP/1.1\r\n\r\n"]
+)
+async def test_what_is_no_request_is_told_so(node: Node, junk: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+    for byte in junk:
+        writer.write(bytes([byte]))
+        await writer.drain()
+    async with asyncio.timeout(10):
+        response = await reader.read()
+    writer.close()
+    assert response.startswith(b"HTTP/1.1 400 ")
+    assert b'"bad_message"' in response
+
+
+async def test_who_goes_without_having_asked_is_told_nothing(node: Node) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", node.port)
+    writer.write(b"GET /heal")
+    writer.write_eof()
+    async with asyncio.timeout(10):
+        assert await reader.read() == b""
+    writer.close()
+
+
 async def test_a_query_does_not_matter(url: str) -> None:
     await (await open_socket(url + "?from=here")).close()
 
