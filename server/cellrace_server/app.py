@@ -28,6 +28,7 @@ from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import PAIRING, Matching
 from cellrace_server.metrics import Metrics
+from cellrace_server.moves import Mover
 from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
@@ -158,6 +159,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             challenges=Challenges(store, rooms, admission),
             competition=Competition(store),
             matching=matching,
+            mover=Mover(store, config.bounds.log_entries),
             replays=Replays(store, signer),
             sessions=sessions,
             draining=Draining(),

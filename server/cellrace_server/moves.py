@@ -13,7 +13,7 @@ from cellrace.messages import EntrantStatus, Move, Moved, RaceState
 from cellrace_server.core.facts import Done, Stamped
 from cellrace_server.play import Play, tally_of
 from cellrace_server.referee import AT_ODDS, Referee
-from cellrace_server.room import Room
+from cellrace_server.room import Member, Room
 from cellrace_server.store import Store
 from cellrace_server.store.commits import Barred, Commit, Committed, Fenced, Stale
 from cellrace_server.store.errors import StoreUnavailable
@@ -23,6 +23,13 @@ ATTEMPTS = 3
 """How often a message is judged anew after the store has said that this node's board is not the latest."""
 
 Answer = Callable[[Moved], None]
+
+
+class Arrival(NamedTuple):
+    """The instant at which a message was read: by the race clock, ms, and by the monotonic one."""
+
+    at: int
+    read_at: float
 
 
 class Judged(NamedTuple):
@@ -35,29 +42,23 @@ class Judged(NamedTuple):
 
 
 class Mover:
-    """Carries out the moves of one connection."""
+    """Carries out the moves of members, one node's."""
 
-    def __init__(self, store: Store, player: str, sid: str, log_limit: int) -> None:
+    def __init__(self, store: Store, log_limit: int) -> None:
         self._store = store
-        self._player = player
-        self.sid = sid
         self._log_limit = log_limit
 
-    async def play(
-        self, referee: Referee, request: Move, arrival: int, answer: Answer, read_at: float | None = None
-    ) -> None:
-        """Carry out one `move` that arrived at an instant of the race clock: answer it, then tell the others.
+    async def play(self, member: Member, referee: Referee, request: Move, arrival: Arrival, answer: Answer) -> None:
+        """Carry out one `move`: answer it, then tell the others.
 
-        `read_at` is the same instant by the monotonic clock, for the metrics; now, where it is not known.
         Raises Refused, Superseded, StoreUnavailable (the outcome is unknown), LostTrack.
         """
         room = referee.room
-        read_at = time.monotonic() if read_at is None else read_at
         verdict = ""
         for _ in range(ATTEMPTS):
             if room.doubtful or room.wants_deal:
                 await referee.make_sure()
-            judged = self._judge(room, request, arrival)
+            judged = self._judge(member, room, request, arrival.at)
             if isinstance(judged, Moved):
                 answer(judged)
                 return
@@ -68,7 +69,10 @@ class Mover:
             try:
                 outcome = await self._store.committer.submit(judged.commit)
                 if isinstance(outcome, Committed) and not outcome.repeat:
-                    self._record(referee, request, judged, outcome, answer, read_at)
+                    entries = _take_in(room, judged, outcome.at)
+                    answer(_moved(room, request, judged.game, judged.steps, outcome.at))
+                    self._count(judged, arrival)
+                    _tell(referee, judged.commit, outcome, entries)
                     return
             except BaseException:
                 room.doubt()
@@ -89,13 +93,13 @@ class Mover:
             raise Refused(ErrorCode.ALREADY_DONE)
         raise StoreUnavailable(AT_ODDS)
 
-    def _judge(self, room: Room, request: Move, arrival: int) -> Judged | Moved:
+    def _judge(self, member: Member, room: Room, request: Move, arrival: int) -> Judged | Moved:
         """The moves judged on the board that is known here, in the order of checks that the protocol gives."""
         race = room.race
-        entrant = race.entrant(self._player)
+        entrant = room.entrant(member.player.id)
         if entrant is None:
             raise Refused(ErrorCode.NOT_ENTRANT)
-        play = room.plays.get(self._player)
+        play = room.plays.get(member.player.id)
         if play is not None and play.holds(request.seq, request.moves):
             return _repeated(room, play, request)
         match race.state(arrival):
@@ -121,42 +125,45 @@ class Mover:
             raise Refused(
                 ErrorCode.ILLEGAL_MOVE, index=illegal.index, move=illegal.move, reason=illegal.reason, seq=known
             ) from None
-        return Judged(self._commit(room, request, arrival, game), game, steps, time.monotonic())
+        return Judged(_commit(member, room, request, arrival, game), game, steps, time.monotonic())
 
-    def _commit(self, room: Room, request: Move, arrival: int, game: Game) -> Commit:
-        tally = tally_of(game)
-        done = None
-        if game.won:
-            done = Done(self._player, EntrantStatus.WON, tally, room.latency.get(self._player, 0))
-        return Commit(
-            room.id,
-            self._player,
-            self.sid,
-            request.seq,
-            arrival,
-            request.moves,
-            tally,
-            uuid4().hex[:16] if done else "",
-            done,
-        )
-
-    def _record(
-        self, referee: Referee, request: Move, judged: Judged, outcome: Committed, answer: Answer, read_at: float
-    ) -> None:
-        room = referee.room
-        entries = [Entry(outcome.at, move) for move in request.moves]
-        play = room.plays[self._player]
-        new = len(play.entries) == request.seq
-        if new:
-            play.record(judged.game, entries)
-        answer(_moved(room, request, judged.game, judged.steps, outcome.at))
+    def _count(self, judged: Judged, arrival: Arrival) -> None:
         written_at = self._store.committer.written_at
-        self._store.counts.add_move(len(entries), read_at, judged.at, written_at, time.monotonic())
-        if new:
-            room.tell_moves(self._player, entries)
-        if judged.commit.done is not None:
-            won = Stamped(outcome.version, judged.commit.command_id, outcome.at, judged.commit.done)
-            referee.tell((won,))
+        entries = len(judged.commit.moves)
+        self._store.counts.add_move(entries, arrival.read_at, judged.at, written_at, time.monotonic())
+
+
+def _commit(member: Member, room: Room, request: Move, arrival: int, game: Game) -> Commit:
+    player, tally = member.player.id, tally_of(game)
+    done = Done(player, EntrantStatus.WON, tally, room.latency.get(player, 0)) if game.won else None
+    return Commit(
+        room.id,
+        player,
+        member.sid,
+        request.seq,
+        arrival,
+        request.moves,
+        tally,
+        uuid4().hex[:16] if done else "",
+        done,
+    )
+
+
+def _take_in(room: Room, judged: Judged, at: int) -> list[Entry]:
+    """Take what is on record now into the player's game; nothing is new of what has been heard of meanwhile."""
+    commit, play = judged.commit, room.plays[judged.commit.player]
+    if len(play.entries) != commit.seq:
+        return []
+    entries = [Entry(at, move) for move in commit.moves]
+    play.record(judged.game, entries)
+    return entries
+
+
+def _tell(referee: Referee, commit: Commit, outcome: Committed, entries: Sequence[Entry]) -> None:
+    if entries:
+        referee.room.tell_moves(commit.player, entries)
+    if commit.done is not None:
+        referee.tell((Stamped(outcome.version, commit.command_id, outcome.at, commit.done),))
 
 
 def _repeated(room: Room, play: Play, request: Move) -> Moved:

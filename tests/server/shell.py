@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,7 +21,7 @@ from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
-from cellrace_server.moves import Mover
+from cellrace_server.moves import Arrival, Mover
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
 from cellrace_server.rooms import Rooms
@@ -181,6 +182,7 @@ class Shell:
         self.admission = Admission(store, self.rooms, Bounds(), self.tasks)
         self.lobby = Lobby(store, self.rooms, self.admission, Bounds())
         self.listing = Listing(store)
+        self.mover = Mover(store, Bounds().log_entries)
         self.upkeep = Upkeep(store, self.rooms)
 
     def now(self) -> int:
@@ -242,17 +244,14 @@ class Shell:
                 referee.room.attach(member)
         return referee
 
-    def mover(self, player: Player, sid: str = "1.s") -> Mover:
-        """The moves of a player's connection."""
-        return Mover(self.store, player.id, sid, Bounds().log_entries)
-
     async def move(
         self, referee: Referee, player: Player, seq: int, *moves: str, sid: str = "1.s", at: int | None = None
     ) -> Moved:
         """Carry out moves that have just arrived, and return the answer."""
         answers: list[Moved] = []
         request = Move(race=referee.room.id, seq=seq, moves=moves)
-        await self.mover(player, sid).play(referee, request, self.now() if at is None else at, answers.append)
+        arrival = Arrival(self.now() if at is None else at, time.monotonic())
+        await self.mover.play(FakeMember(player, sid), referee, request, arrival, answers.append)
         (answer,) = answers
         return answer
 

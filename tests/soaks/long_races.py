@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from random import Random
@@ -16,7 +17,7 @@ from cellrace_server.core.facts import CountdownBegan, Done, Fact, Joined, Ready
 from cellrace_server.core.names import parse_name
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.lobby import CODE_LENGTH, CODE_LETTERS
-from cellrace_server.moves import Mover
+from cellrace_server.moves import Arrival, Mover
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.referee import Referee
 from cellrace_server.rooms import Rooms
@@ -106,11 +107,12 @@ class LongRaces:
         return race
 
     async def _play(self, referee: Referee, member: FakeMember, moves: Sequence[str]) -> None:
-        mover = Mover(self.store, member.player.id, member.sid, len(moves))
+        mover = Mover(self.store, len(moves))
         at = float(referee.room.race.start_at or 0)
         for seq, move in enumerate(moves):
             at += self._chance.lognormvariate(WAIT, SPREAD)
-            await mover.play(referee, Move(race=referee.room.id, seq=seq, moves=(move,)), int(at), lambda _: None)
+            request = Move(race=referee.room.id, seq=seq, moves=(move,))
+            await mover.play(member, referee, request, Arrival(int(at), time.monotonic()), lambda _: None)
 
     async def _done(self, referee: Referee, player: Player, status: EntrantStatus) -> None:
         entrant = referee.room.entrant(player.id)

@@ -46,10 +46,9 @@ from cellrace.messages import (
 )
 from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
-from cellrace_server.moves import Mover
+from cellrace_server.moves import Arrival
 from cellrace_server.net import views
 from cellrace_server.net.queueing import find_match, join_queue, leave_queue
-from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
@@ -82,13 +81,9 @@ async def _renewed(session: Session) -> bool:
     sid = await session.services.admission.renew(session)
     if sid is None:
         return False
-    session.become(session.player, sid, _mover(session.services, session.player.id, sid))
+    session.become(session.player, sid)
     await session.services.admission.reopen(session)
     return True
-
-
-def _mover(services: Services, player: str, sid: str) -> Mover:
-    return Mover(services.store, player, sid, services.bounds.log_entries)
 
 
 async def _carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
@@ -188,7 +183,7 @@ async def _let_in(session: Session, request: Hello) -> None:
         admitted = await services.admission.admit(request, session.address, session.newcomer)
     if admitted.player.id in banned:
         raise Refused(ErrorCode.BANNED)
-    session.become(admitted.player, admitted.sid, _mover(services, admitted.player.id, admitted.sid))
+    session.become(admitted.player, admitted.sid)
 
     def welcome(referees: list[Referee]) -> None:
         if not services.sessions.is_newest(session):
@@ -225,21 +220,20 @@ def _welcome(session: Session, request: Hello, admitted: Admitted, referees: lis
 
 
 async def _move(session: Session, request: Move, arrived: float) -> None:
+    arrival = Arrival(session.services.store.clock.at(arrived), arrived)
     referee = session.races.get(request.race)
     if referee is not None:
-        await _play(session, referee, request, arrived)
+        await _play(session, referee, request, arrival)
     else:
         async with session.services.rooms.hold(request.race) as held:
-            await _play(session, held, request, arrived)
+            await _play(session, held, request, arrival)
 
 
-async def _play(session: Session, referee: Referee, request: Move, arrived: float) -> None:
+async def _play(session: Session, referee: Referee, request: Move, arrival: Arrival) -> None:
     rooms = session.services.rooms
     version = referee.room.race.version
-    assert session.mover is not None
     try:
-        arrival = session.services.store.clock.at(arrived)
-        await session.mover.play(referee, request, arrival, session.answer, arrived)
+        await session.services.mover.play(session, referee, request, arrival, session.answer)
     except LostTrack:
         rooms.lose(referee)
         raise

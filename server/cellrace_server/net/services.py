@@ -14,6 +14,7 @@ from cellrace_server.config import Bounds
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
 from cellrace_server.matching import Matching
+from cellrace_server.moves import Mover
 from cellrace_server.net.draining import Draining
 from cellrace_server.net.sessions import Sessions
 from cellrace_server.replays import Replays
@@ -39,6 +40,7 @@ class Services:
     challenges: Challenges
     competition: Competition
     matching: Matching
+    mover: Mover
     replays: Replays
     sessions: Sessions
     draining: Draining

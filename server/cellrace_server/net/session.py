@@ -23,7 +23,6 @@ from cellrace.messages import (
     error_answer,
 )
 from cellrace_server.core.bucket import full_bucket
-from cellrace_server.moves import Mover
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.outbox import Outbox, frame_bytes
 from cellrace_server.net.pinger import Pinger
@@ -70,7 +69,6 @@ class Session:
         self.sid = ""
         self.newcomer = new_credentials()
         """Who this connection makes its player if that is a new one, the same however often hello is repeated."""
-        self.mover: Mover | None = None
         self.races: dict[str, Referee] = {}
         self.opened: dict[str, str] = {}
         self.queued: str | None = None
@@ -289,11 +287,10 @@ class Session:
         for referee in self.races.values():
             referee.room.note_latency(self.player.id, milliseconds)
 
-    def become(self, player: Player, sid: str, mover: Mover) -> None:
+    def become(self, player: Player, sid: str) -> None:
         """The player is known from now on."""
         self.player = player
         self.sid = sid
-        self.mover = mover
 
     def forget(self) -> None:
         """The player is not known after all: hello may be repeated."""
