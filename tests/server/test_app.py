@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 import ssl
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -39,6 +40,27 @@ async def test_a_port_that_is_taken_leaves_nothing_behind(store_url: str, tmp_pa
                 pass
         assert (await fetch(node.port, "/healthz")).status == 200
     await eventually(lambda: store_pid(tmp_path / "data") is None)
+
+
+def has_ipv6() -> bool:
+    """Whether this machine can be found by IPv6, and listen for both at once."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return socket.has_dualstack_ipv6()
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="there is no IPv6 here")
+async def test_all_addresses_of_ipv6_are_those_of_ipv4_too(store_url: str) -> None:
+    """On one port, and whoever comes by IPv4 has an address of IPv4."""
+    async with running(Config(host="::", port=0, redis=store_url)) as node, AsyncExitStack() as stack:
+        for host in ("127.0.0.1", "[::1]"):
+            await (await stack.enter_async_context(table(f"ws://{host}:{node.port}/ws"))).player()
+        assert {session.address for session in node.services.sessions} == {"127.0.0.1", "::1"}
+        with pytest.raises(OSError, match="already in use"):
+            async with running(Config(host="::", port=node.port, redis=store_url)):
+                pass
 
 
 async def test_a_store_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from click import Command
 from click.testing import CliRunner
 from msgspec.structs import fields
 
+from cellrace_client.cli.administering import admin
 from cellrace_client.cli.serving import serve
 from cellrace_server.config import Bounds, Config
+from cellrace_server.net.listening import check_host
 from tests.story.players import table
 from tests.story.servers import Servers, servers
 
@@ -55,6 +60,43 @@ def test_a_bound_out_of_its_limits_is_a_wrong_use(field: object) -> None:
 )
 def test_other_options_are_checked_as_well(word: str) -> None:
     assert CliRunner().invoke(serve, [word]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:80", "http://localhost", "a..b", "a b", "256.1.1.1", "-x", "a/b", "[::1]", "x" * 64]
+)
+def test_what_can_be_no_address_is_a_wrong_use(host: str) -> None:
+    """And is told how to write one; whether there is one of that name is for the system to say."""
+    result = CliRunner().invoke(serve, [f"--host={host}"])
+    assert result.exit_code == 2
+    assert "no name or address of a machine. Write one alone" in result.output
+
+
+@pytest.mark.parametrize("host", ["", "::", "0.0.0.0", "fe80::1%eth0", "races.example.", "my_box", "пошта.укр"])  # noqa: S104 - nothing listens
+def test_addresses_and_names_of_machines_are_taken(host: str) -> None:
+    assert check_host(host) == host
+
+
+@pytest.mark.parametrize("command", [serve, admin])
+@pytest.mark.parametrize(
+    "url",
+    ["localhost", "http://localhost", "redis://h:x", "redis://h?bogus=1", "redis+sentinel://a", "redis://h:99999"],
+)
+def test_what_can_name_no_store_is_a_wrong_use(command: Command, url: str) -> None:
+    """Nobody is asked for it."""
+    arguments = [f"--redis={url}"] if command is serve else [f"--redis={url}", "history"]
+    result = CliRunner().invoke(command, arguments)
+    assert result.exit_code == 2
+    assert "names no store" in result.output
+    assert "Write redis://HOST:PORT" in result.output
+
+
+def test_a_place_where_nobody_can_listen_is_a_failure(store_url: str) -> None:
+    """Told with what the system says of it."""
+    result = CliRunner().invoke(serve, ["--host=192.0.2.1", "--port=0", f"--redis={store_url}", "--pool=0"])
+    assert result.exit_code == 1
+    why = os.strerror(errno.EADDRNOTAVAIL)
+    assert f"Error: Cannot listen on 192.0.2.1:0 ({why}). Choose another" in result.output
 
 
 @pytest.mark.parametrize("number", ["nan", "inf"])

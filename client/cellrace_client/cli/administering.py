@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
-from cellrace_client.cli.options import NO, show_json
+from cellrace_client.cli.options import NO, checked_store_url, show_json
 from cellrace_client.terminal.speech import printable
 from cellrace_server.administration import Administration
 from cellrace_server.attaching import attached
@@ -55,7 +55,13 @@ class _Place:
     context_settings={"show_default": True},
     epilog="Example: cellrace admin ban Ann",
 )
-@click.option("--redis", metavar="URL", envvar="CELLRACE_REDIS", help="The store, as of serve.  [default: an own one]")
+@click.option(
+    "--redis",
+    metavar="URL",
+    envvar="CELLRACE_REDIS",
+    callback=checked_store_url,
+    help="The store, as of serve.  [default: an own one]",
+)
 @click.option(
     "--data-dir",
     type=click.Path(path_type=Path, file_okay=False),

@@ -43,6 +43,18 @@ def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -
     return text
 
 
+def checked_store_url(ctx: click.Context, param: click.Parameter, url: str | None) -> str | None:  # noqa: ARG001 - click calls it with this
+    """The URL of a store as it was given: one that can name a store. Raises UsageError."""
+    # Imported here: most commands know no store.
+    from cellrace_server.store.connect import check_url
+    from cellrace_server.store.errors import StoreUnfit
+
+    try:
+        return None if url is None else check_url(url)
+    except StoreUnfit as wrong:
+        raise click.BadParameter(str(wrong)) from None
+
+
 def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click calls it with this
     if lang is not None:
         speak(lang)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +18,7 @@ from msgspec.structs import fields
 
 from cellrace.errors import CellraceError
 from cellrace_client.cli import UNWRITABLE
+from cellrace_client.cli.options import checked_store_url
 from cellrace_client.house import MOST, accounts, bot_words
 from cellrace_client.house_bot import Place
 from cellrace_server.app import serve_until_told
@@ -23,6 +26,7 @@ from cellrace_server.config import Bounds, Config
 from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.net.callers import check_origin, check_proxy
+from cellrace_server.net.listening import check_host
 from cellrace_server.workers import is_worker, serve_workers, worker_port
 
 _MOST = 1_000_000_000
@@ -69,6 +73,14 @@ def _origins(_context: click.Context, _option: click.Parameter, values: tuple[st
         raise click.BadParameter(f"{wrong}. Write scheme, host and port alone, as https://example.com.") from None
 
 
+def _host(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    try:
+        return check_host(value)
+    except ValueError as wrong:
+        told = f"{wrong}. Write one alone, such as 0.0.0.0, :: or localhost; the port goes to --port."
+        raise click.BadParameter(told) from None
+
+
 def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     """What keeps the bots of the house company, once the address of the server is known."""
 
@@ -84,10 +96,18 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     context_settings={"auto_envvar_prefix": "CELLRACE", "show_default": True},
     epilog="Example: cellrace serve --host 0.0.0.0 --port 8765",
 )
-@click.option("--host", default="127.0.0.1", help="The address to listen on; 0.0.0.0 for everybody on the network.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    callback=_host,
+    help="The address to listen on; 0.0.0.0 for everybody on the network, :: by IPv6 as well.",
+)
 @click.option("--port", default=8765, type=click.IntRange(0, 65535), help="The port; 0 picks a free one.")
 @click.option(
-    "--redis", metavar="URL", help="The store: redis://, rediss://, unix:// or redis+sentinel://; else an own one."
+    "--redis",
+    metavar="URL",
+    callback=checked_store_url,
+    help="The store: redis://, rediss://, unix:// or redis+sentinel://; else an own one.",
 )
 @click.option(
     "--data-dir",
@@ -201,14 +221,18 @@ def serve(
                 run(serve_workers(config, workers, guests))
     except CellraceError as error:
         raise click.ClickException(str(error)) from error
-    except UnicodeError as error:
-        raise click.ClickException(
-            f"Cannot listen on {host}: it is no name of a machine. Choose another with --host."
-        ) from error
     except OSError as error:
         if error.errno in UNWRITABLE and error.filename is None:
             # Its first line is what could not be written.
             raise
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         raise click.ClickException(
-            f"Cannot listen on {host}:{port} ({error.strerror or error}). Choose another with --host and --port."
+            f"Cannot listen on {place} ({_why(error)}). Choose another with --host and --port."
         ) from error
+
+
+def _why(error: OSError) -> str:
+    """What the system says, without what asyncio puts around it; a name that leads nowhere has numbers of its own."""
+    if error.errno is None or isinstance(error, socket.gaierror):
+        return error.strerror or str(error)
+    return os.strerror(error.errno)

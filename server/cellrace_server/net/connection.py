@@ -104,7 +104,8 @@ class Connection(ServerConnection):
 
     def _peer(self) -> str:
         peer = self.remote_address
-        return str(peer[0]) if peer else ""
+        # IPv4 told as IPv6, by an address that listens for both, is IPv4.
+        return str(peer[0]).removeprefix("::ffff:") if peer else ""
 
     def has_asked(self) -> str:
         """Its request is read; the address that it comes from, which may be a proxy's."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from ipaddress import ip_address
 from typing import Any
 
 from websockets.asyncio.server import Server, serve
@@ -19,8 +21,13 @@ from cellrace_server.net.session import Session
 from cellrace_server.net.tls import tls_context
 from cellrace_server.net.web import Web, select_subprotocol
 
-__all__ = ["Server", "held_port", "listen"]
+__all__ = ["Server", "check_host", "held_port", "listen"]
 
+ALL_OF_IPV6 = "::"
+"""Every address of a machine: of IPv6, and where the system allows it of IPv4 too."""
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
+_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+){3}")
+_BACKLOG = 1024
 HANDSHAKE = 5.0
 """Within how many seconds whoever connects must have asked for something."""
 
@@ -35,10 +42,9 @@ async def listen(config: Config, services: Services, web: Web) -> Server:
         services.sessions.add(session)
         await session.run()
 
+    tls = _tls(config)
     return await serve(
         handle,  # type: ignore[arg-type]  # every connection is made by create_connection
-        config.host,
-        config.port,
         create_connection=partial(Connection, gate=web.callers),  # type: ignore[arg-type]  # it is only called
         origins=[None, *(Origin(origin) for origin in config.origins)],
         select_subprotocol=select_subprotocol,
@@ -49,10 +55,48 @@ async def listen(config: Config, services: Services, web: Web) -> Server:
         ping_interval=None,  # The session pings: it needs each round trip for the times of its races.
         close_timeout=2,
         max_size=config.bounds.frame_bytes,
-        **_tls(config),
-        backlog=1024,
-        reuse_port=config.reuse_port or None,
+        backlog=_BACKLOG,
+        **tls,
+        **_place(config),
     )
+
+
+def _place(config: Config) -> dict[str, Any]:
+    if config.host == ALL_OF_IPV6 and socket.has_dualstack_ipv6():
+        # By itself asyncio leaves those of IPv4 out.
+        return {
+            "sock": socket.create_server(
+                (config.host, config.port),
+                family=socket.AF_INET6,
+                backlog=_BACKLOG,
+                reuse_port=config.reuse_port,
+                dualstack_ipv6=True,
+            )
+        }
+    return {"host": config.host, "port": config.port, "reuse_port": config.reuse_port or None}
+
+
+def check_host(text: str) -> str:
+    """The name or address of a machine as it was written. Raises ValueError where it can be neither."""
+    if text and not (_is_address(text) or _is_name(text)):  # Empty it stands for all addresses.
+        raise ValueError(f"{text!r} is no name or address of a machine")
+    return text
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_name(text: str) -> bool:
+    try:
+        name = text.encode("idna").decode()
+    except UnicodeError:
+        return False
+    return _NAME.fullmatch(name) is not None and not _NUMBERS.fullmatch(name)
 
 
 def _tls(config: Config) -> dict[str, Any]:

@@ -62,6 +62,13 @@ def client_for(url: str, *, connections: int = _CONNECTIONS) -> Redis:
     return _client(url, connections, Retry(backoff, _RETRIES, (ConnectionError,)))
 
 
+def check_url(url: str) -> str:
+    """The URL of a store as it was written. Raises StoreUnfit where it can name none, whatever there is."""
+    _wanted_replicas(url)
+    client_for(url)
+    return url
+
+
 async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
     """Connect and check that the store can be trusted; raise StoreUnavailable or StoreUnfit within 5 s if not."""
     name = without_secrets(url)
@@ -98,6 +105,8 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
 
 def without_secrets(url: str) -> str:
     """Write a store's URL as it may be shown: without its password."""
+    if "://" not in url:
+        return url if "@" not in url else "***"  # No URL at all, and whatever it is may hold a password.
     if _login_is_torn(url):
         return f"{url.partition('://')[0]}://***"  # Where the password ends only its writer knows.
     try:
@@ -157,8 +166,10 @@ def _no_store(url: str, error: Exception) -> StoreUnfit:
             f"{without_secrets(url)!r} names no store: in its user and password write / as %2F, ? as %3F, # as %23 and "
             "@ as %40."
         )
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+    fault = f"there is no option {unknown[1]}" if unknown else error
     return StoreUnfit(
-        f"{without_secrets(url)!r} names no store ({error}). Write redis://HOST:PORT, rediss://HOST:PORT, "
+        f"{without_secrets(url)!r} names no store ({fault}). Write redis://HOST:PORT, rediss://HOST:PORT, "
         "unix:///PATH or redis+sentinel://HOST:PORT,HOST:PORT/SERVICE, with user and password before the host where "
         "the store wants them."
     )

@@ -208,6 +208,9 @@ class TestClients:
         ("redis://:a?secret#b@host/0?db=1", "redis://***"),
         ("redis://[secret@host", "redis://***"),
         ("redis://host:1/0?password=se@cret", "redis://host:1/0?password=***"),
+        ("user:secret@host:6379", "***"),
+        (":secret@host", "***"),
+        ("localhost:6379", "localhost:6379"),
     ],
 )
 def test_a_url_is_shown_without_its_password(url, shown):
