@@ -17,6 +17,7 @@ from cellrace_server.config import Bounds
 from cellrace_server.core.names import Name, parse_name
 from cellrace_server.core.presence import Presence, epoch_of, is_set_back
 from cellrace_server.core.race import OFFLINE_REMOVAL
+from cellrace_server.marking import part_from_people
 from cellrace_server.referee import Referee
 from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
@@ -91,6 +92,8 @@ class Admission:
                 await self._count(address, "token", self._bounds.wrong_guesses)
             raise
         player = await self._store.players.change(identity, name, hello.bot, now)
+        if player.bot and not identity.player.bot:
+            await part_from_people(self._store, player.id)
         return Admitted(player, None, await self._store.players.take_over(player.id, now))
 
     async def _count(self, address: str, kind: str, most: int) -> None:

@@ -26,10 +26,10 @@ from cellrace_server.filler import Filler
 from cellrace_server.keeping import Guests, guests_of, kept
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
+from cellrace_server.marking import AGAIN, finish_marks
 from cellrace_server.matching import PAIRING, Matching
 from cellrace_server.metrics import Metrics
 from cellrace_server.moves import Mover
-from cellrace_server.net import requests
 from cellrace_server.net.announcer import RoomAnnouncer
 from cellrace_server.net.api import Api
 from cellrace_server.net.callers import Callers
@@ -85,8 +85,16 @@ log = structlog.get_logger()
 class Node:
     """A running node."""
 
-    def __init__(self, server: Server, services: Services, readiness: Callable[[], str | None], kept_by: str) -> None:
+    def __init__(
+        self,
+        server: Server,
+        services: Services,
+        sessions: Sessions,
+        readiness: Callable[[], str | None],
+        kept_by: str,
+    ) -> None:
         self.services = services
+        self.sessions = sessions
         self._server = server
         self.readiness = readiness
         """Tells why this node is not ready, or None."""
@@ -161,9 +169,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             matching=matching,
             mover=Mover(store, config.bounds.log_entries),
             replays=Replays(store, signer),
-            sessions=sessions,
             draining=Draining(),
-            carry_out=requests.carry_out,
         )
         upkeep = Upkeep(store, rooms)
         # Before the first connection: to other nodes its players would seem to be at a node that is dead.
@@ -184,31 +190,31 @@ async def running(config: Config) -> AsyncIterator[Node]:
                 repeat(COMPARISON, "the sessions could not be compared", lambda: sessions.compare(store.players)),
                 "fence",
             ),
+            (repeat(AGAIN, "rows of new bots are not put right", lambda: finish_marks(store)), "marking"),
             (hearing.run(), "hearing"),
             (hearing.echo(), "echo"),
             (filler.run(), "filler"),
         ):
             tasks.spawn(work, name, lasting=True)
-        server = await listen(config, services, _web(node, services, hearing, readiness, filler, config))
-        stack.push_async_callback(_say_goodbye, server, services, tasks)
+        metrics = Metrics(node, services, sessions, hearing, lambda: readiness() is None)
+        server = await listen(config, services, sessions, _web(config, services, readiness, filler, metrics))
+        stack.push_async_callback(_say_goodbye, server, services.store, sessions, tasks)
         stack.callback(lambda: log.info("node stops", connections=len(sessions), races=len(rooms)))
-        started = Node(server, services, readiness, kept_by)
+        started = Node(server, services, sessions, readiness, kept_by)
         log.info("node started", version=services.version, port=started.port, store=kept_by)
         yield started
 
 
 def _web(
-    node: str,
+    config: Config,
     services: Services,
-    hearing: Hearing,
     readiness: Callable[[], str | None],
     filler: Filler,
-    config: Config,
+    metrics: Metrics,
 ) -> Web:
     store, bounds = services.store, services.bounds
     pages = CompetitionPages(store, services.competition, services.challenges)
     api = Api(store, services.listing, services.replays, pages)
-    metrics = Metrics(node, services, hearing, lambda: readiness() is None)
     callers = Callers(bounds, config.trusted_proxies)
     return Web(readiness, filler.detail, metrics.page, api, bounds, store.counts, callers)
 
@@ -236,19 +242,19 @@ async def _compare(sessions: Sessions, store: Store) -> None:
         await sessions.compare(store.players)
 
 
-async def _say_goodbye(server: Server, services: Services, tasks: Tasks) -> None:
+async def _say_goodbye(server: Server, store: Store, sessions: Sessions, tasks: Tasks) -> None:
     server.close(close_connections=False)
-    for session in services.sessions:
+    for session in sessions:
         session.close(CloseCode.GOING_AWAY)
     try:
         async with asyncio.timeout(SHUTDOWN):
             await server.wait_closed()
     except TimeoutError:
-        log.warning("some clients did not take leave", connections=len(services.sessions))
+        log.warning("some clients did not take leave", connections=len(sessions))
     await tasks.close(LAST_WRITES)
     try:
         async with asyncio.timeout(LAST_WRITES):
-            await services.store.nodes.leave(services.store.clock.now())
+            await store.nodes.leave(store.clock.now())
     except Exception as error:  # noqa: BLE001 - at the very end, what cannot be said is left to the others' patience
         log.debug("the end of this node is not on record", reason=str(error))
 

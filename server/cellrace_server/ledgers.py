@@ -10,6 +10,7 @@ from cellrace_server.core.effects import rating_board
 from cellrace_server.core.race import Race
 from cellrace_server.core.ratings import Applied, Skill, applied_to, is_rated, places_of, replayed
 from cellrace_server.core.standins import StandIns, is_stand_in
+from cellrace_server.marking import heed_marks
 from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.ratings import Ledger, RatingNow
@@ -81,12 +82,15 @@ def _differences(ledger: Ledger, anew: Mapping[str, Applied], skills: Mapping[st
 
 async def _board_differences(store: Store, variant: str, ledger: Ledger) -> list[tuple[str, str]]:
     rows = await store.census.rows(rating_board(variant))
+    known = await store.players.find_all(sorted(rows))
     wrong = []
     for player in sorted({*rows, *ledger.skills}):
         row, skill = rows.get(player), ledger.skills.get(player)
         shown = skill is not None and not is_stand_in(player)
         if (row is not None) != shown or (row and skill and (not row.sound or row.value != -skill.rating)):
             wrong.append((player, "has another row than its skill makes"))
+        elif row is not None and row.people and player in known and known[player].bot:
+            wrong.append((player, "is a bot among people"))
     return wrong
 
 
@@ -136,7 +140,11 @@ async def _rebuild(
             latest[step.player] = RatingNow(step.after, applied.at, step.bot)
     rows = await store.census.rows(rating_board(variant))
     players = [(player, latest.get(player)) for player in sorted({*skills, *ledger.skills, *rows})]
-    return await store.ratings.rebuild(variant, ledger, races, players)
+    if not await store.ratings.rebuild(variant, ledger, races, players):
+        return False
+    # The races say what their players were then.
+    await heed_marks(store, [rating_board(variant)], [player for player, now in players if now and not now.bot])
+    return True
 
 
 async def _apply(store: Store, race: Race) -> None:
@@ -148,5 +156,6 @@ async def _apply(store: Store, race: Race) -> None:
         before = await store.ratings.skills(race.settings.variant, list(places))
         applied = applied_to(places, bots, before, race.changed_at)
         if await store.ratings.apply(race.settings.variant, race.id, applied) is not None:
+            await heed_marks(store, [rating_board(race.settings.variant)], places.keys() - bots)
             return
     raise StoreUnavailable("The ratings of this race's players change too fast.")

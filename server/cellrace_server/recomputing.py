@@ -28,6 +28,7 @@ from cellrace_server.core.effects import (
 from cellrace_server.core.race import Race
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.ledgers import check_ratings
+from cellrace_server.marking import heed_marks
 from cellrace_server.revoking import set_streak
 from cellrace_server.store import Store
 from cellrace_server.store.boards import Rule
@@ -156,6 +157,7 @@ class Recomputation:
             await self._store.boards.remove(board, player)
         else:
             await self._store.boards.submit(best, Rule.ANY)
+            await heed_marks(self._store, [board], [player])
 
     def _fault(self, row: FullRow, best: Score | None, certain: Score | None) -> str | None:
         if any(
@@ -219,6 +221,7 @@ class Recomputation:
         score = streak_score(variant, who, days) if days else None
         going_on = score is not None and streak_ends_at(max(days)) > self._store.clock.now()
         right = score is not None and row is not None and row.sound and _rank_of(row) == _rank(score)
+        right = right and row is not None and row.people is not who.bot
         if right or (row is None and not going_on):
             return
         self._differs(streak_board(variant), player, "has another streak than its days make")

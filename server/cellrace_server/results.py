@@ -7,12 +7,13 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from cellrace.messages import RatingChange, Standing
-from cellrace_server.core.effects import Effects, effects_of
+from cellrace_server.core.effects import Effects, boards_of, effects_of
 from cellrace_server.core.facts import Fact, Over
 from cellrace_server.core.race import Race
 from cellrace_server.core.ratings import applied_to, is_rated, places_of
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.ledgers import make_nameless, take_out
+from cellrace_server.marking import heed_marks
 from cellrace_server.revoking import set_streak, take_away, take_back
 from cellrace_server.store import Store
 from cellrace_server.store.acts import Verdicts
@@ -68,6 +69,8 @@ async def record_end(store: Store, race: Race) -> None:
         await record_effects(store, effects, players)
     await store.races.compact(race.id)
     await _obey(store, race, effects, verdicts)
+    people = {entrant.player.id for entrant in race.entrants if not entrant.player.bot}
+    await heed_marks(store, boards_of(effects, race.settings.variant), people)
 
 
 async def _verdicts(store: Store, race: Race) -> Verdicts:

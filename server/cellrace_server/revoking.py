@@ -13,12 +13,14 @@ from cellrace_server.core.effects import (
     RowInfo,
     Score,
     best_board,
+    boards_of,
     effects_of,
     streak_board,
     streak_ends_at,
     streak_score,
 )
 from cellrace_server.core.race import Race
+from cellrace_server.marking import heed_marks
 from cellrace_server.store import Store
 from cellrace_server.store.boards import Rule
 
@@ -50,6 +52,8 @@ async def take_back(store: Store, race: Race, effects: Effects) -> None:
         await store.boards.remove(score.board, score.player.id)
         for finished in await store.profiles.finished(score.player.id, race.settings.variant):
             await _submit_again(store, score, finished)
+    written = {score.player.id for score in effects.scores}
+    await heed_marks(store, boards_of(effects, race.settings.variant), written)
 
 
 async def _take_back_day(store: Store, won: DayWon) -> None:

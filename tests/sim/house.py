@@ -25,8 +25,8 @@ from tests.sim.store.server import URL
 
 GENEROUS = Bounds(burst=1_000_000, per_second=1_000_000)
 LASTING = frozenset(
-    """committer beat sweep compare matching preparing fence hearing echo filler Filler._watch race-clock-sampler node
-    PubSub.get_message""".split()  # noqa: SIM905 - two lines instead of ten.
+    """committer beat sweep compare matching preparing marking fence hearing echo filler Filler._watch
+    race-clock-sampler node PubSub.get_message""".split()  # noqa: SIM905 - two lines instead of ten.
 )
 """The tasks of a node at rest."""
 

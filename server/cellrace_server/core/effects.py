@@ -133,6 +133,11 @@ def effects_of(race: Race, deal: int) -> Effects:
     return Effects(tuple(finished), tuple(scores), tuple(days))
 
 
+def boards_of(effects: Effects, variant: str) -> frozenset[str]:
+    """The boards on which a race may have written rows, with those of streaks and ratings."""
+    return frozenset(score.board for score in effects.scores) | {streak_board(variant), rating_board(variant)}
+
+
 def _score(board: str, race: Race, finish: Finish) -> Score:
     value = NOT_WON + FULL_HOME - finish.home if finish.time is None else finish.time
     info = RowInfo(race=race.id, time=finish.time, home=finish.home, moves=finish.moves)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -9,10 +10,13 @@ from msgspec import Struct
 
 from cellrace_server.core.effects import RowInfo, Score, is_deal_board
 from cellrace_server.store import keys
-from cellrace_server.store.library import Answer, Link
+from cellrace_server.store.library import Answer, Link, versioned
 
 DEAL_BOARDS_KEPT = 365 * 24 * 3_600_000
 """How long the board of a deal is kept after its last new row, ms: nearly every race leaves one."""
+
+AT_ONCE = 500
+"""Of many boards so many are written in one go, so that others get their turn in between."""
 
 
 class Row(Struct, frozen=True):
@@ -62,6 +66,12 @@ class BoardStore:
     async def remove(self, board: str, player: str) -> bool:
         """Take a player off a board; whether there was such a row."""
         return bool(await self._link.call("board_remove", [keys.board(board)], player))
+
+    async def mark(self, boards: Sequence[str], player: str) -> None:
+        """Take a player who is a bot out from among people on these boards; the rows stay."""
+        calls = [("FCALL", versioned("board_mark"), 1, keys.board(board), player) for board in boards]
+        for first in range(0, len(calls), AT_ONCE):
+            await self._link.commands(calls[first : first + AT_ONCE])
 
     async def prune(self, board: str, now: int) -> None:
         """Take those rows off a board whose time is over."""

@@ -71,6 +71,11 @@ class DealStore:
         if is_reserved(variant, chosen.deal):
             await self._link.command("SADD", keys.daily_deals(variant), chosen.deal)
 
+    async def had(self, variant: str, player: str) -> frozenset[int]:
+        """The numbers that a player has been dealt in races. Raises StoreUnavailable."""
+        history: Answer = await self._link.command("HKEYS", keys.player_deals(player, variant))
+        return frozenset(map(int, history))
+
     async def _draw_of_few(self, stock: Stock, players: Sequence[str], salt: str) -> int | None:
         """Among a few candidates, if enough of them are new to all to say that there are plenty."""
         variant = stock.variant.id
@@ -94,8 +99,7 @@ class DealStore:
         seen: set[int] = set()
         for player in players:
             # One after the other, so that others get their turn between histories that may be long.
-            history: Answer = await self._link.command("HKEYS", keys.player_deals(player, variant))
-            seen.update(map(int, history))
+            seen |= await self.had(variant, player)
         had = frozenset(seen)
         pool = await self.pool.numbers(variant)
         stocked, pooled = stock.without(had), _unreserved(variant, [number for number in pool if number not in had])

@@ -18,6 +18,8 @@ ACTS = "acts"
 """List: what operators have done, the last first."""
 VOID = "races:void"
 """Set: races that an operator has made count for nothing."""
+NEW_BOTS = "players:new_bots"
+"""Set: players who have become bots and may still stand among people on boards."""
 UP_SINCE = "nodes:up_since"
 """String: since when, without a break, there has been a node."""
 

@@ -112,7 +112,8 @@ class PlayerStore:
         """The player under another name, and marked as a bot for good. Raises Refused with `name_taken`."""
         player = identity.player
         if bot and not player.bot:
-            await self._link.command("HSET", keys.player(player.id), "bot", 1)
+            await self._link.command("SADD", keys.NEW_BOTS, player.id)  # The intent first (NODES, 23).
+            await self.mark(player.id)
             player = Player(id=player.id, name=player.name, bot=True)
         if name is None or name.shown == player.name:
             return player
@@ -122,6 +123,19 @@ class PlayerStore:
         if name.folded != identity.folded:
             await self._free_name(identity.folded, player.id)
         return Player(id=player.id, name=name.shown, bot=player.bot)
+
+    async def mark(self, player_id: str) -> bool:
+        """Mark a player as a bot for good; False when there is no such player."""
+        return bool(await self._link.call("player_mark", [keys.player(player_id)]))
+
+    async def new_bots(self) -> tuple[str, ...]:
+        """The players who have become bots and may still stand among people on boards."""
+        found: Answer = await self._link.command("SMEMBERS", keys.NEW_BOTS)
+        return tuple(sorted(player.decode() for player in found))
+
+    async def among_bots(self, player_id: str) -> None:
+        """A player who has become a bot stands among people on no board any more."""
+        await self._link.command("SREM", keys.NEW_BOTS, player_id)
 
     async def take_over(self, player_id: str, said_at: int | None = None) -> str:
         """A new sid for a player's connection; every older one is superseded from now on.

@@ -173,6 +173,15 @@ class TestPages:
         assert places(found) == [(1, "ann")]
 
 
+    async def test_who_has_become_a_bot_keeps_the_row_and_is_among_people_no_more(self, boards: BoardStore) -> None:
+        await fill(boards, score("ann", 100), score("ben", 200))
+        for _ in range(2):
+            await boards.mark([BOARD, "best:nothing"], "ann")
+            await boards.mark([BOARD], "nobody")
+            assert places(await read(boards)) == [(1, "ann"), (2, "ben")]
+            assert places(await read(boards, bots=False)) == [(1, "ben")]
+
+
 class TestRowsWithATime:
     async def test_a_row_goes_when_its_time_is_over_and_not_before(self, boards: BoardStore) -> None:
         await boards.submit(score("ann", -3, 1), Rule.NEWER, until=1_000)
@@ -230,6 +239,8 @@ async def test_a_deals_board_is_like_any_other_however_long_it_grows(boards: Boa
         if chance.random() < 0.1:
             gone = chance.choice(crowd).id
             assert await boards.remove("deal:one-suit:5", gone) == await boards.remove("best:one-suit", gone)
+        if chance.random() < 0.1:
+            await boards.mark(["deal:one-suit:5", "best:one-suit"], chance.choice(crowd).id)
         if order % 5 == 0:
             asked = {"offset": chance.randint(0, 50), "limit": chance.randint(0, 60), "asking": asking}
             for around in (False, True):

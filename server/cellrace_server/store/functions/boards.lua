@@ -20,6 +20,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board_submit       board     player, value, order, bot, info, rule, until or "",  1 when the row is written
                                ms that the board lives from now on, or ""
   board_remove       board     player                                               how many rows went
+  board_mark         board     player                                               1 when the player stood among people, who is a bot
   board_prune        board     now                                                  how many rows went, for their time was over
   board_rows         board     people only, offset, limit, player, around           {total, first, {player, value, place, info}…, own row}
   rating_apply       board     race, at, packed, count, (player, before, after, value, or "" for no row, bot)…  {"ok" or "applied", packed} or {"behind"}
@@ -99,6 +100,18 @@ end
 
 local function board_remove(keys, args)
   return remove_row(keys[1], args[1])
+end
+
+-- Who has become a bot keeps the row, and stands among people no more.
+local function board_mark(keys, args)
+  local board, player = keys[1], args[1]
+  local known = redis.call('HGET', board, player)
+  if not known then return 0 end
+  if not is_short(board) then return redis.call('ZREM', board .. ':people', string.match(known, '|(.*)$')) end
+  local value, member, bot, info = parts_of(known)
+  if bot == '1' then return 0 end
+  redis.call('HSET', board, player, table.concat({value, member, '1', info}, '|'))
+  return 1
 end
 
 local function board_prune(keys, args)
@@ -277,6 +290,7 @@ end
 redis.register_function{function_name = 'board_rows_@VERSION@', callback = board_rows, flags = {'no-writes'}}
 redis.register_function('board_submit_@VERSION@', board_submit)
 redis.register_function('board_remove_@VERSION@', board_remove)
+redis.register_function('board_mark_@VERSION@', board_mark)
 redis.register_function('board_prune_@VERSION@', board_prune)
 redis.register_function('rating_rebuild_@VERSION@', rating_rebuild)
 redis.register_function('player_unfinished_@VERSION@', player_unfinished)

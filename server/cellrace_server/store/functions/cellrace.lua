@@ -40,6 +40,7 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
   player_hello   player         random, node, when it was said                        {epoch, old node, old sid}, {"late"}, {"banned"} or {}
   player_renew   player         sid, random, an epoch to be above                     the new epoch, or "" when sid is not current
+  player_mark    player                                                               1, or 0 when there is no such player
   name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
   deal_release   deals          number, draw                                          1 when this draw had it, else 0
@@ -375,6 +376,13 @@ local function player_renew(keys, args)
   return epoch
 end
 
+-- A bot for good; a player who is deleted at this moment is not made again by it.
+local function player_mark(keys)
+  if redis.call('HEXISTS', keys[1], 'name') == 0 then return 0 end
+  redis.call('HSET', keys[1], 'bot', 1)
+  return 1
+end
+
 local function name_swap(keys, args)
   local held = redis.call('GET', keys[1]) or ''
   if held == args[2] then return 1 end
@@ -410,6 +418,7 @@ redis.register_function('due_claim_@VERSION@', due_claim)
 redis.register_function('due_settle_@VERSION@', due_settle)
 redis.register_function('player_hello_@VERSION@', player_hello)
 redis.register_function('player_renew_@VERSION@', player_renew)
+redis.register_function('player_mark_@VERSION@', player_mark)
 redis.register_function('name_swap_@VERSION@', name_swap)
 redis.register_function('deal_reserve_@VERSION@', deal_reserve)
 redis.register_function('deal_release_@VERSION@', deal_release)
