@@ -20,6 +20,7 @@ from cellrace.messages import CloseCode, RaceState
 from cellrace.variants import VARIANTS
 from cellrace_server.counts import Counts, Histogram
 from cellrace_server.net.services import Services
+from cellrace_server.net.sessions import Sessions
 from cellrace_server.store.hearing import Hearing
 
 PREFIX = "cellrace_"
@@ -31,12 +32,14 @@ Rows: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
 class Metrics:
     """The metrics of one node, in a registry of their own."""
 
-    def __init__(self, node: str, services: Services, hearing: Hearing, ready: Callable[[], bool]) -> None:
+    def __init__(
+        self, node: str, services: Services, sessions: Sessions, hearing: Hearing, ready: Callable[[], bool]
+    ) -> None:
         self._node = node
         self._version = services.version
         self._store = services.store
         self._rooms = services.rooms
-        self._sessions = services.sessions
+        self._sessions = sessions
         self._hearing = hearing
         self._ready = ready
         self._registry = CollectorRegistry()

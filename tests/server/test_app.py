@@ -57,7 +57,7 @@ async def test_all_addresses_of_ipv6_are_those_of_ipv4_too(store_url: str) -> No
     async with running(Config(host="::", port=0, redis=store_url)) as node, AsyncExitStack() as stack:
         for host in ("127.0.0.1", "[::1]"):
             await (await stack.enter_async_context(table(f"ws://{host}:{node.port}/ws"))).player()
-        assert {session.address for session in node.services.sessions} == {"127.0.0.1", "::1"}
+        assert {session.address for session in node.sessions} == {"127.0.0.1", "::1"}
         with pytest.raises(OSError, match="already in use"):
             async with running(Config(host="::", port=node.port, redis=store_url)):
                 pass

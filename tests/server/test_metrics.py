@@ -120,7 +120,7 @@ async def test_refusals_and_closes_are_counted_by_code(node: Node, seats: Table)
     await bob.socket.send(b"x" * 20_000)
     assert (await ann.closed(), await bob.closed()) == (4100, 1009)
     await again.close()
-    await eventually(lambda: not len(node.services.sessions))
+    await eventually(lambda: not len(node.sessions))
     shown = await scrape(node)
     grown = {name: shown[name] - before.get(name, 0) for name in shown if shown[name] > before.get(name, 0)}
     refusals = {name: count for name, count in grown.items() if name.startswith("cellrace_refusals")}

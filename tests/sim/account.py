@@ -92,10 +92,10 @@ def _rest(node: SimNode, loop: SimLoop) -> Iterator[str]:
     if node.node is None:
         yield f"{node.name} does not run"
         return
-    services = node.node.services
-    if len(services.sessions):
-        yield f"{node.name} has {len(services.sessions)} connections, and nobody is there"
-    if len(services.rooms):
-        yield f"{node.name} holds {len(services.rooms)} races that nobody hears"
+    sessions, rooms = node.node.sessions, node.node.services.rooms
+    if len(sessions):
+        yield f"{node.name} has {len(sessions)} connections, and nobody is there"
+    if len(rooms):
+        yield f"{node.name} holds {len(rooms)} races that nobody hears"
     if extra := [name for name in loop.tasks_of(node.process) if name not in LASTING]:
         yield f"{node.name} has tasks left over: {extra}"

@@ -190,7 +190,7 @@ async def _let_go(folder: Path, size: int, tell: Tell) -> list[float]:
 async def _one(node: Node, race: str) -> float:
     guest = Guest(node.port)
     await guest.connect()
-    (outbox,) = [session.outbox for session in node.services.sessions if session.player.id == guest.id]
+    (outbox,) = [session.outbox for session in node.sessions if session.player.id == guest.id]
     sulking = asyncio.create_task(guest.sulk(race))
     await eventually(lambda: outbox.unread > BOUND, 60)
     enough_at = time.monotonic()

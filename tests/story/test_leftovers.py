@@ -52,7 +52,7 @@ async def _storm(node: Node, races: int) -> None:
     async with table(f"ws://127.0.0.1:{node.port}/ws") as seats:
         for begin in range(0, races, AT_ONCE):
             await asyncio.gather(*(_race(seats, number) for number in range(begin, begin + AT_ONCE)))
-    await eventually(lambda: not len(node.services.sessions) and not len(node.services.rooms))
+    await eventually(lambda: not len(node.sessions) and not len(node.services.rooms))
 
 
 def _left() -> tuple[Counter[str], int]:

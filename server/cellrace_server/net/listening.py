@@ -16,8 +16,10 @@ from websockets.typing import Origin
 from cellrace.codec import choose_codec
 from cellrace_server.config import Config
 from cellrace_server.net.connection import Connection
+from cellrace_server.net.requests import carry_out
 from cellrace_server.net.services import Services
 from cellrace_server.net.session import Session
+from cellrace_server.net.sessions import Sessions
 from cellrace_server.net.tls import tls_context
 from cellrace_server.net.web import Web, select_subprotocol
 
@@ -32,15 +34,19 @@ HANDSHAKE = 5.0
 """Within how many seconds whoever connects must have asked for something."""
 
 
-async def listen(config: Config, services: Services, web: Web) -> Server:
+async def listen(config: Config, services: Services, sessions: Sessions, web: Web) -> Server:
     """Listen from now on. Raises OSError when the port is taken, CertificateUnfit."""
+    carry_out_here = partial(carry_out, sessions)
 
     async def handle(connection: Connection) -> None:
         codec = choose_codec([connection.subprotocol or ""])
         assert codec is not None  # The handshake fails without one.
-        session = Session(connection, codec, connection.address, services)
-        services.sessions.add(session)
-        await session.run()
+        session = Session(connection, codec, connection.address, services, carry_out_here)
+        sessions.add(session)
+        try:
+            await session.run()
+        finally:
+            sessions.remove(session)
 
     tls = _tls(config)
     return await serve(

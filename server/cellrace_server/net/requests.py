@@ -50,19 +50,20 @@ from cellrace_server.moves import Arrival
 from cellrace_server.net import views
 from cellrace_server.net.queueing import find_match, join_queue, leave_queue
 from cellrace_server.net.session import Session
+from cellrace_server.net.sessions import Sessions
 from cellrace_server.referee import Referee
 from cellrace_server.room import Room
 from cellrace_server.store.errors import StoreError
 from cellrace_server.store.races import LostTrack, Superseded
 
 
-async def carry_out(session: Session, request: ClientMessage, arrived: float) -> None:
+async def carry_out(sessions: Sessions, session: Session, request: ClientMessage, arrived: float) -> None:
     """Carry out one request that was read at a monotonic time, and answer it.
 
     Raises Refused and its kin, StoreError, LostTrack, Superseded.
     """
     if isinstance(request, Hello):
-        await _hello(session, request)
+        await _hello(sessions, session, request)
         return
     if not session.known:
         raise Refused(ErrorCode.HELLO_FIRST)
@@ -168,33 +169,33 @@ def limits(bounds: Bounds) -> Limits:
     )
 
 
-async def _hello(session: Session, request: Hello) -> None:
+async def _hello(sessions: Sessions, session: Session, request: Hello) -> None:
     if session.known:
         raise Refused(ErrorCode.ALREADY_HELLO)
     async with session.services.admission.turn():
         # Whoever has gone meanwhile may be back already: this would take the player over from the newer connection.
         if session.closing is None:
-            await _let_in(session, request)
+            await _let_in(sessions, session, request)
 
 
-async def _let_in(session: Session, request: Hello) -> None:
+async def _let_in(sessions: Sessions, session: Session, request: Hello) -> None:
     services = session.services
-    with services.sessions.coming(session) as banned:
+    with sessions.coming(session) as banned:
         admitted = await services.admission.admit(request, session.address, session.newcomer)
     if admitted.player.id in banned:
         raise Refused(ErrorCode.BANNED)
     session.become(admitted.player, admitted.sid)
 
     def welcome(referees: list[Referee]) -> None:
-        if not services.sessions.is_newest(session):
+        if not sessions.is_newest(session):
             raise Superseded
         session.answer(_welcome(session, request, admitted, referees))
-        services.sessions.take_over(session)
+        sessions.take_over(session)
         for referee in referees:
             session.track(referee)
 
     try:
-        await services.sessions.halt_older(session)
+        await sessions.halt_older(session)
         await services.admission.resume(session, welcome)
     except StoreError:
         session.forget()

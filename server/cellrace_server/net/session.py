@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 import structlog
@@ -45,6 +46,9 @@ _CLOSED_AFTER: dict[str, CloseCode] = {
 }
 """The refusals after which a connection is closed."""
 
+CarryOut = Callable[["Session", ClientMessage, float], Awaitable[None]]
+"""Carries out one request that was read at a monotonic time, and answers it."""
+
 log = structlog.get_logger()
 
 
@@ -59,7 +63,9 @@ class Arrived(NamedTuple):
 class Session:
     """A connection from its first frame to its last; a member of rooms once its player is known."""
 
-    def __init__(self, connection: Connection, codec: Codec, address: str, services: Services) -> None:
+    def __init__(
+        self, connection: Connection, codec: Codec, address: str, services: Services, carry_out: CarryOut
+    ) -> None:
         bounds = services.bounds
         self.services = services
         self.address = address
@@ -76,6 +82,7 @@ class Session:
         self.queues: set[str] = set()
         """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
+        self._carry_out = carry_out
         # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
         self._inbox: list[Arrived] = []
         self._worker: asyncio.Task[None] | None = None
@@ -183,7 +190,6 @@ class Session:
     def _depart(self, gone_at: int) -> None:
         for referee in self.races.values():
             referee.room.detach(self)
-        self.services.sessions.remove(self)
         self.services.admission.disconnected(self, self.races, gone_at)
         for variant in self.queues:
             self.services.admission.unqueued(self, variant)
@@ -231,7 +237,7 @@ class Session:
         # There only while there is something to do: most connections of a node say nothing for a long time.
         try:
             while self._inbox and self.closing is None:
-                await self._carry_out(self._inbox.pop(0))
+                await self._take_up(self._inbox.pop(0))
         finally:
             self._worker = None
 
@@ -239,7 +245,7 @@ class Session:
         if worker.cancelled() or worker.exception() is not None:
             self._stop(CloseCode.LOST_TRACK)
 
-    async def _carry_out(self, frame: Arrived) -> None:
+    async def _take_up(self, frame: Arrived) -> None:
         request = frame.request
         if frame.retry_after:
             self._refuse_too_fast(frame)
@@ -249,7 +255,7 @@ class Session:
             return
         self._counts.requests[type(request)] += 1
         try:
-            await self.services.carry_out(self, request, frame.at)
+            await self._carry_out(self, request, frame.at)
         except (StoreUnreplicated, LostTrack, ConnectionClosed):
             # What is written without replicas may be undone: whoever comes back resumes with what was not (NODES, 17).
             self.close(CloseCode.LOST_TRACK)

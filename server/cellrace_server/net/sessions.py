@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from cellrace.messages import CloseCode
 from cellrace_server.core.presence import epoch_of, is_set_back
+from cellrace_server.net.session import Session
 from cellrace_server.store.players import PlayerStore
-
-if TYPE_CHECKING:
-    from cellrace_server.net.session import Session
 
 COMPARISON = 10.0
 """Seconds between two looks whether the players have newer connections elsewhere."""

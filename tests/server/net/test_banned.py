@@ -42,7 +42,7 @@ async def test_a_node_that_was_not_told_finds_out(node: Node, seats: Table) -> N
     ann = await seats.player("Ann")
     store = node.services.store
     await store.link.command("HSET", f"player:{{{ann.id}}}", "banned", 1)
-    await node.services.sessions.compare(store.players)
+    await node.sessions.compare(store.players)
     assert await ann.closed() == 4104
 
 
@@ -53,7 +53,7 @@ async def test_who_is_on_the_way_in_is_sent_away_as_well(
     """The node is told when it does not know yet whose hello it carries out, or not yet that it plays."""
     ann = await seats.player("Ann")
     await ann.close()
-    players, sessions = node.services.store.players, node.services.sessions
+    players, sessions = node.services.store.players, node.sessions
     go_on = getattr(players, step)
 
     async def just_then(player: str, *arguments: object) -> object:
@@ -73,17 +73,17 @@ async def test_a_connection_that_gets_another_sid_meanwhile_is_not_taken_for_an_
 ) -> None:
     """The record was read before; told late, it says nothing of the connection as it is by now."""
     ann = await seats.player("Ann")
-    services = node.services
-    (session,) = services.sessions
-    holders = services.store.players.holders
+    players = node.services.store.players
+    (session,) = node.sessions
+    holders = players.holders
 
     async def late(player_ids: list[str]) -> object:
         told = await holders(player_ids)
-        session.sid = await services.store.players.renew(session.player.id, session.sid, 0) or ""
+        session.sid = await players.renew(session.player.id, session.sid, 0) or ""
         return told
 
-    monkeypatch.setattr(services.store.players, "holders", late)
-    await services.sessions.compare(services.store.players)
+    monkeypatch.setattr(players, "holders", late)
+    await node.sessions.compare(players)
     assert session.closing is None
     await ann.settle()
 
@@ -111,7 +111,7 @@ async def test_others_stay(node: Node, seats: Table, office: Administration) -> 
     ann, ben = await seats.player("Ann"), await seats.player("Ben")
     await office.ban("Ann")
     assert await ann.closed() == 4104
-    await node.services.sessions.compare(node.services.store.players)
+    await node.sessions.compare(node.services.store.players)
     assert (await ben.ask("ping"))["type"] == "pong"
 
 

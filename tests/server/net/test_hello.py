@@ -251,8 +251,8 @@ class TestCrowd:
             await older.send("hello", token=ann.token)
             await eventually(lambda: node.services.store.counts.requests[Hello] == 2)
             await older.drop()
-            await eventually(lambda: any(session.closing is not None for session in node.services.sessions))
-        await eventually(lambda: len(node.services.sessions) == 1)
+            await eventually(lambda: any(session.closing is not None for session in node.sessions))
+        await eventually(lambda: len(node.sessions) == 1)
         await ann.ask("ping")
         assert ann.socket.close_code is None
 

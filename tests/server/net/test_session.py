@@ -419,7 +419,7 @@ class TestLoss:
         await ann.push("race.joined", race=race)
         await ann.push("race.online", race=race, player=bob.id, online=False)
         assert [e["online"] for e in (await ann.ask("race.sync", race=race))["entrants"]] == [True, False]
-        await eventually(lambda: len(node.services.sessions) == 1)
+        await eventually(lambda: len(node.sessions) == 1)
 
 
 class TestLostReplies:
@@ -499,7 +499,7 @@ class TestSlowReaders:
         ann = await seats.player("Ann")
         deaf = await seats.player("Deaf")
         race = await start_race(ann, deaf, deal=617)
-        (session,) = [session for session in node.services.sessions if session.player.id == deaf.id]
+        (session,) = [session for session in node.sessions if session.player.id == deaf.id]
         # The kernel would keep some megabytes of what nobody reads.
         line = session._connection.transport.get_extra_info("socket")  # noqa: SLF001 - the server's end of the line
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
@@ -533,17 +533,17 @@ class TestSilence:
         deaf.socket.transport.pause_reading()
         await ann.push("race.online", race=race, player=deaf.id, online=False)
         await ann.ask("ping")
-        await eventually(lambda: len(node.services.sessions) == 1)
+        await eventually(lambda: len(node.sessions) == 1)
         await deaf.drop()
 
     async def test_one_whose_pings_wait_behind_what_is_unread_is_let_go(self, seats: Table, node: Node) -> None:
         """Too little may be unread to be let go for, but enough that a ping is not sent at once."""
         deaf = await seats.player("Deaf")
-        (session,) = node.services.sessions
+        (session,) = node.sessions
         transport = session._connection.transport  # noqa: SLF001 - nothing else tells how much is unread
         transport.set_write_buffer_limits(0)
         deaf.socket.transport.pause_reading()
         while not transport.get_write_buffer_size():
             transport.write(b"\x8a\x00" * 5000)  # Pongs, which nobody asked for and nobody minds.
-        await eventually(lambda: len(node.services.sessions) == 0)
+        await eventually(lambda: len(node.sessions) == 0)
         await deaf.drop()
