@@ -8,7 +8,7 @@ from cellrace.autoplay import Autoplay
 from cellrace.board import Board, dealt_board
 from cellrace.deals import Layout, deal
 from cellrace.game import Game
-from cellrace.messages import Placement, Settings
+from cellrace.messages import DealtCards, Placement, Settings, dealt_cards
 from cellrace.variants import find_variant
 from cellrace_server.core.facts import Tally
 from cellrace_server.core.ghosts import GhostGame
@@ -24,6 +24,11 @@ class Start:
         self.board: Board = dealt_board(variant, self.layout, laid=settings.placement is Placement.FIXED)
         self._autoplay = Autoplay(settings.autoplay)
         self._undo = settings.undo
+
+    @property
+    def cards(self) -> DealtCards:
+        """The layout as it is told."""
+        return dealt_cards(self.board.variant, self.layout)
 
     def ghost_game(self, ghost: GhostGame) -> Game:
         """A ghost's game without entries, under the rules that it was played by."""

@@ -13,11 +13,12 @@ from http import HTTPStatus
 from urllib.parse import parse_qs
 
 import msgspec
+from msgspec.structs import replace
 from websockets.http11 import Response
 
 from cellrace.codec import JSON
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, ReplayAnswer, Summary, dealt_cards
+from cellrace.messages import Log, RaceAnswer, RaceKind, RaceList, Races, RaceState, ReplayAnswer, Summary
 from cellrace.messages.base import MAX_LIMIT
 from cellrace_server.core.facts import Tally
 from cellrace_server.core.race import Race
@@ -140,32 +141,11 @@ class Api:
         started = race.start_at is not None and now >= race.start_at + self._store.clock.margin
         # A race that was cancelled in its countdown keeps its deal for ever.
         secret = await self._store.races.secret(race.id) if started and race.cancelled is None else None
-        start = None if secret is None else Start(race.settings, secret.deal)
-        cards = None if start is None else dealt_cards(start.board.variant, start.layout)
-        tallies = {**head.tallies, **(_ghost_tallies(race, start, now) if start else {})}
-        online = {player: presence.gone_at is None for player, presence in head.presence.items()}
-        state = race.state(now)
-        return RaceAnswer(
-            race=race.id,
-            version=race.version,
-            state=RaceState.COUNTDOWN if state is RaceState.RUNNING and not started else state,
-            kind=race.kind,
-            settings=race.settings,
-            commitment=race.commitment,
-            host=race.host,
-            created_at=race.created_at,
-            start_at=race.start_at,
-            now=now,
-            entrants=views.entrant_views(race, online, tallies, now),
-            parent=race.parent,
-            successor=race.successor,
-            deal=secret.deal if secret else None,
-            salt=secret.salt if secret else None,
-            layout=cards.layout if cards else None,
-            cells=cards.cells if cards else None,
-            reserve=cards.reserve if cards else None,
-            logs=await self._logs(head, now) if secret else None,
-            standings=race.standings,
+        released = None if secret is None else views.Released(secret, Start(race.settings, secret.deal))
+        tallies = {**head.tallies, **(_ghost_tallies(race, released.start, now) if released else {})}
+        return replace(
+            views.public_race(race, head.presence, tallies, released, now),
+            logs=await self._logs(head, now) if released else None,
         )
 
     async def _logs(self, head: Head, now: int) -> tuple[Log, ...] | None:

@@ -216,7 +216,9 @@ def _welcome(session: Session, request: Hello, admitted: Admitted, referees: lis
         server=services.version,
         now=now,
         limits=limits(services.bounds),
-        races=tuple(RaceRef(race=r.room.id, state=views.shown_state(r.room, now)) for r in referees),
+        races=tuple(
+            RaceRef(race=r.room.id, state=views.shown_state(r.room.race, r.room.released, now)) for r in referees
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -33,9 +33,7 @@ from cellrace.messages import (
     StartedPush,
     Summary,
     board_map,
-    dealt_cards,
 )
-from cellrace.variants import find_variant
 from cellrace_server.competition import Profile
 from cellrace_server.core.daily import day_of, published_at
 from cellrace_server.core.facts import (
@@ -51,15 +49,23 @@ from cellrace_server.core.facts import (
     Tally,
 )
 from cellrace_server.core.ghosts import GhostGame
+from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, standing_of, standings
 from cellrace_server.gallery import visible
 from cellrace_server.play import Start
 from cellrace_server.room import Room
-from cellrace_server.store.races import Entry, Head
+from cellrace_server.store.races import Entry, Head, Secret
+
+
+class Released(NamedTuple):
+    """A deal that is no secret from its players any more, and what all of them begin with."""
+
+    secret: Secret
+    start: Start
 
 
 def entrant_views(
-    race: Race, online: Mapping[str, bool], tallies: Mapping[str, Tally], now: int
+    race: Race, presence: Mapping[str, Presence], tallies: Mapping[str, Tally], now: int
 ) -> tuple[Entrant, ...]:
     """The entrants as everybody sees them, ghosts last; places are provisional until the race is over."""
     placed = {standing.player.id: standing for standing in race.standings or standings(race)}
@@ -67,7 +73,7 @@ def entrant_views(
         _entrant(
             entrant.player,
             race.status(entrant),
-            online.get(entrant.player.id, False),
+            _is_online(presence.get(entrant.player.id)),
             entrant.done.tally if entrant.done else tallies.get(entrant.player.id, Tally()),
             placed.get(entrant.player.id),
         )
@@ -75,6 +81,10 @@ def entrant_views(
     ]
     elapsed = None if race.start_at is None or now < race.start_at else now - race.start_at
     return (*living, *(_ghost(ghost, elapsed, tallies, placed) for ghost in race.ghosts))
+
+
+def _is_online(presence: Presence | None) -> bool:
+    return presence is not None and presence.gone_at is None
 
 
 def _ghost(
@@ -105,37 +115,43 @@ def _entrant(player: Player, status: EntrantStatus, online: bool, tally: Tally, 
 
 def race_answer(room: Room, viewer: str, now: int, re: RequestId | None = None) -> RaceAnswer:
     """The whole race as one player may see it."""
-    race = room.race
     entrant = room.entrant(viewer)
-    online = {e.player.id: room.is_online(e.player.id) for e in race.entrants}
-    racers = [*(e.player.id for e in race.entrants), *(ghost.player.id for ghost in race.ghosts)]
-    tallies = {player: room.tally(player) for player in racers}
-    public = room.released and room.start is not None and room.secret is not None
-    told = public and deal_is_told(race, now)
-    cards = dealt_cards(room.start.board.variant, room.start.layout) if public and room.start else None
-    return RaceAnswer(
+    released = Released(room.secret, room.start) if room.released and room.secret and room.start else None
+    tallies = {player: play.tally for player, play in room.plays.items()}
+    return replace(
+        public_race(room.race, room.presence, tallies, released, now),
         re=re,
+        code=room.race.code or None if entrant else None,
+        you=own_game(room, viewer) if released and entrant else None,
+        logs=logs(room, viewer, now) if released else None,
+    )
+
+
+def public_race(
+    race: Race, presence: Mapping[str, Presence], tallies: Mapping[str, Tally], released: Released | None, now: int
+) -> RaceAnswer:
+    """A race as everybody may see it."""
+    told = released.secret if released and deal_is_told(race, now) else None
+    cards = released.start.cards if released else None
+    return RaceAnswer(
         race=race.id,
         version=race.version,
-        state=shown_state(room, now),
+        state=shown_state(race, released is not None, now),
         kind=race.kind,
         settings=race.settings,
-        code=race.code or None if entrant else None,
         commitment=race.commitment,
         host=race.host,
         created_at=race.created_at,
         start_at=race.start_at,
         now=now,
-        entrants=entrant_views(race, online, tallies, now),
+        entrants=entrant_views(race, presence, tallies, now),
         parent=race.parent,
         successor=race.successor,
-        deal=room.secret.deal if told and room.secret else None,
-        salt=room.secret.salt if told and room.secret else None,
+        deal=told.deal if told else None,
+        salt=told.salt if told else None,
         layout=cards.layout if cards else None,
         cells=cards.cells if cards else None,
         reserve=cards.reserve if cards else None,
-        you=own_game(room, viewer) if public and entrant else None,
-        logs=logs(room, viewer, now) if public else None,
         standings=race.standings,
     )
 
@@ -145,10 +161,10 @@ def deal_is_told(race: Race, now: int) -> bool:
     return race.kind is RaceKind.RACE or (race.start_at is not None and now >= published_at(day_of(race.start_at)))
 
 
-def shown_state(room: Room, now: int) -> RaceState:
-    """The state as it may be told: a race whose deal this node does not release yet is still in its countdown."""
-    state = room.race.state(now)
-    return RaceState.COUNTDOWN if state is RaceState.RUNNING and not room.released else state
+def shown_state(race: Race, released: bool, now: int) -> RaceState:
+    """The state as it may be told: a race whose deal is not released here yet is still in its countdown."""
+    state = race.state(now)
+    return RaceState.COUNTDOWN if state is RaceState.RUNNING and not released else state
 
 
 def own_game(room: Room, player: str) -> OwnGame | None:
@@ -179,14 +195,13 @@ def _log(player: str, moves: tuple[str, ...], seq: int) -> Log:
 def summary(head: Head, now: int) -> Summary:
     """A race as a line of a list."""
     race = head.race
-    online = {player: presence.gone_at is None for player, presence in head.presence.items()}
     return Summary(
         race=race.id,
         state=race.state(now),
         kind=race.kind,
         variant=race.settings.variant,
         seats=race.settings.seats,
-        entrants=entrant_views(race, online, head.tallies, now),
+        entrants=entrant_views(race, head.presence, head.tallies, now),
         host=race.host,
         created_at=race.created_at,
     )
@@ -246,7 +261,7 @@ def started_push(room: Room, start: Start, now: int) -> StartedPush:
     """The start, with the deal that is no secret any more."""
     assert room.secret is not None
     assert room.race.start_at is not None
-    cards = dealt_cards(find_variant(room.race.settings.variant), start.layout)
+    cards = start.cards
     told = deal_is_told(room.race, now)
     return StartedPush(
         race=room.id,
