@@ -21,6 +21,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
+from .connections import TOLD
 from .errors import FAILURES, StoreUnavailable, StoreUnfit
 from .replicas import Replicas
 from .sentinel import SCHEMES, NoPrimary, SentinelsRefuse, UnknownService, primary_pool
@@ -153,6 +154,7 @@ def _client(url: str, connections: int, retry: Retry) -> Redis:
     try:
         make_pool = primary_pool if url.startswith(SCHEMES) else BlockingConnectionPool.from_url
         pool = make_pool(_without_own_options(url), **settings)
+        pool.connection_class = TOLD.get(pool.connection_class, pool.connection_class)
         pool.connection_class(**pool.connection_kwargs)  # Else an option unknown to it is found at the first command.
     except (ValueError, TypeError) as error:
         raise _no_store(url, error) from error

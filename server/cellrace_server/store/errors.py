@@ -15,8 +15,8 @@ from redis.exceptions import RedisError
 
 from cellrace.errors import CellraceError
 
-FAILURES = (RedisError, OSError, RuntimeError)
-"""What a client of the store raises when there is no answer; uvloop's RuntimeError is of a connection just closed."""
+FAILURES = (RedisError, OSError)
+"""What a client of the store raises when there is no answer."""
 
 
 class StoreError(CellraceError):

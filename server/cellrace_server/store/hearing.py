@@ -111,6 +111,8 @@ class Hearing:
                 )
                 self.losses += self._subscribed
                 self._subscribed = False
+            except Exception:  # The edge: a mistake of ours does not make this node deaf for good.
+                log.exception("what is heard could not be taken in: the subscription is built anew")
             await asyncio.sleep(0.2)  # A store that is away is not asked all the time.
 
     async def echo(self) -> None:

@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from redis.asyncio import BlockingConnectionPool, Connection, Redis, SSLConnection
+from redis.asyncio import BlockingConnectionPool, Redis, SSLConnection
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.asyncio.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as NotConnected
+
+from .connections import TCPConnection
 
 SCHEMES = ("redis+sentinel://", "rediss+sentinel://")
 DEFAULT_PORT = 26379
@@ -170,7 +172,7 @@ def _place(state: dict[str, Any]) -> Address:
     return state["ip"], state["port"]
 
 
-class PrimaryConnection(Connection):
+class PrimaryConnection(TCPConnection):
     """A connection to whichever server is the primary when it is built."""
 
     def __init__(self, *, connection_pool: PrimaryPool, **settings: Any) -> None:

@@ -172,7 +172,6 @@ class TestPages:
         assert found.own is None
         assert places(found) == [(1, "ann")]
 
-
     async def test_who_has_become_a_bot_keeps_the_row_and_is_among_people_no_more(self, boards: BoardStore) -> None:
         await fill(boards, score("ann", 100), score("ben", 200))
         for _ in range(2):

@@ -7,6 +7,7 @@ import asyncio
 import msgpack
 import pytest
 from redis.asyncio.client import PubSub
+from redis.exceptions import ConnectionError as NotConnected
 
 from cellrace.messages import EntrantStatus
 from cellrace_server.core.facts import Done, Joined, Tally
@@ -120,11 +121,11 @@ class TestTheSubscription:
         await eventually(lambda: len(confirmed) == 2)
         task.cancel()
 
+    @pytest.mark.parametrize("loss", [NotConnected("gone"), OSError("down"), RuntimeError("a mistake of ours")])
     async def test_one_that_is_lost_in_whatever_way_is_built_anew(
-        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch, loss: Exception
     ) -> None:
-        """uvloop has its own word for a connection that was lost while it was written to."""
-        subscribe, lost = PubSub.subscribe, [RuntimeError("the handler is closed")]
+        subscribe, lost = PubSub.subscribe, [loss]
 
         async def losing(pubsub: PubSub, *channels: str) -> None:
             if lost:

@@ -46,7 +46,6 @@ async def test_a_store_that_has_lost_its_functions_gets_them_again(here: Shell) 
         ResponseError("ERR no"),
         OSError("down"),
         TimeoutError(),
-        RuntimeError("the handler is closed"),  # What uvloop says of a connection that has just been lost.
     ],
 )
 async def test_any_failure_of_the_store_is_an_unknown_outcome(here: Shell, failure: Exception) -> None:
@@ -57,10 +56,12 @@ async def test_any_failure_of_the_store_is_an_unknown_outcome(here: Shell, failu
     assert here.link.seconds_since_error < 5
 
 
-async def test_a_mistake_of_ours_stays_what_it_is(here: Shell) -> None:
-    with pytest.raises(KeyError):
+@pytest.mark.parametrize("mistake", [KeyError("ours"), RuntimeError("ours"), RecursionError(), NotImplementedError()])
+async def test_a_mistake_of_ours_stays_what_it_is(here: Shell, mistake: Exception) -> None:
+    with pytest.raises(type(mistake)):
         async with here.link.answering():
-            raise KeyError("ours")
+            raise mistake
+    assert here.link.seconds_since_error == float("inf")
 
 
 def test_the_table_on_top_of_the_library_names_every_function() -> None:
