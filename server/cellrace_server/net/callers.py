@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from cellrace_server.config import Bounds
-from cellrace_server.core.places import place_of
+from cellrace_server.core.addresses import caller_of
 from cellrace_server.net.quota import Quota
 
 FULL = 10.0
@@ -51,36 +51,36 @@ class Callers:
 
         Before it has, nobody knows for whom a proxy connects.
         """
-        if self._silent[place_of(peer)] >= self._most_silent and not (_is_here(peer) or self._trusts(peer)):
+        if self._silent[caller_of(peer)] >= self._most_silent and not (_is_here(peer) or self._trusts(peer)):
             return False
-        self._silent[place_of(peer)] += 1
+        self._silent[caller_of(peer)] += 1
         return True
 
     def end(self, peer: str) -> None:
         """It has asked, or is gone."""
-        _take_from(self._silent, place_of(peer))
+        _take_from(self._silent, caller_of(peer))
 
     def knock(self, address: str, now: float) -> float:
         """Let an address shake hands, and say 0; or say after how many seconds it may, by the monotonic clock."""
         if _is_here(address):
             return 0.0
-        if self._connected[place_of(address)] >= self._most:
+        if self._connected[caller_of(address)] >= self._most:
             return FULL
         return self._handshakes.take(address, now)
 
     def enter(self, address: str) -> None:
         """An address has one connection more."""
-        self._connected[place_of(address)] += 1
+        self._connected[caller_of(address)] += 1
 
     def leave(self, address: str) -> None:
         """An address has one connection less."""
-        _take_from(self._connected, place_of(address))
+        _take_from(self._connected, caller_of(address))
 
 
-def _take_from(counter: Counter[str], place: str) -> None:
-    counter[place] -= 1
-    if counter[place] <= 0:
-        del counter[place]
+def _take_from(counter: Counter[str], caller: str) -> None:
+    counter[caller] -= 1
+    if counter[caller] <= 0:
+        del counter[caller]
 
 
 def check_proxy(text: str) -> str:

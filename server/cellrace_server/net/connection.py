@@ -54,21 +54,20 @@ class Connection(ServerConnection):
 
     # Beside the many attributes of the library: together in one dictionary they would take twice the space.
     __slots__ = (
-        *(
-            "_asked",
-            "_begun",
-            "_deaf",
-            "_early",
-            "_flooded",
-            "_gate",
-            "_idle",
-            "_lost",
-            "_pieces",
-            "_ponged",
-            "_text",
-            "_when_lost",
-        ),
-        *("address", "receive"),
+        "_asked",
+        "_begun",
+        "_deaf",
+        "_early",
+        "_flooded",
+        "_gate",
+        "_idle",
+        "_lost",
+        "_pieces",
+        "_ponged",
+        "_text",
+        "_when_lost",
+        "address",
+        "receive",
     )
 
     def __init__(self, *args: Any, gate: Gate | None = None, **kwargs: Any) -> None:
@@ -96,23 +95,24 @@ class Connection(ServerConnection):
         """The connection is there, and is let go again where its address has too many that have asked for nothing."""
         super().connection_made(cast("Transport", transport))
         if self._gate is not None:
-            host = self._peer()
-            if self._gate.begin(host):
-                self._asked = partial(self._gate.end, host)
+            peer = self.peer
+            if self._gate.begin(peer):
+                self._asked = partial(self._gate.end, peer)
             else:
                 self.transport.abort()
 
-    def _peer(self) -> str:
-        peer = self.remote_address
+    @property
+    def peer(self) -> str:
+        """The address that the connection comes from, which may be a proxy's."""
+        remote = self.remote_address
         # IPv4 told as IPv6, by an address that listens for both, is IPv4.
-        return str(peer[0]).removeprefix("::ffff:") if peer else ""
+        return str(remote[0]).removeprefix("::ffff:") if remote else ""
 
-    def has_asked(self) -> str:
-        """Its request is read; the address that it comes from, which may be a proxy's."""
+    def leave_gate(self) -> None:
+        """The connection has asked for something, or is lost: it is no longer waited for."""
         asked, self._asked = self._asked, None
         if asked is not None:
             asked()
-        return self._peer()
 
     def hand_over(self, receive: Receive, flooded: Callable[[], None] | None = None) -> None:
         """From now on messages go to `receive`, those that came already first; `flooded` hears of too much else."""
@@ -178,7 +178,7 @@ class Connection(ServerConnection):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is lost."""
         super().connection_lost(exc)
-        self.has_asked()
+        self.leave_gate()
         self._lost = True
         told, self._when_lost = self._when_lost, ()
         for then in told:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from cellrace_server.core.addresses import caller_of
 from cellrace_server.core.bucket import Bucket, full_bucket
-from cellrace_server.core.places import place_of
 
 _ADDRESSES = 4_096
 """How many addresses are remembered; the one that has asked least lately gives way, and starts anew."""
@@ -21,12 +21,12 @@ class Quota:
 
     def take(self, address: str, now: float) -> float:
         """Let an address ask once more, and say 0; or say after how many seconds it may, by the monotonic clock."""
-        place = place_of(address)
-        bucket = self._buckets.get(place)
+        caller = caller_of(address)
+        bucket = self._buckets.get(caller)
         if bucket is None:
-            bucket = self._buckets[place] = full_bucket(self._burst, self._per_second, now)
+            bucket = self._buckets[caller] = full_bucket(self._burst, self._per_second, now)
             if len(self._buckets) > _ADDRESSES:
                 self._buckets.popitem(last=False)
         else:
-            self._buckets.move_to_end(place)
+            self._buckets.move_to_end(caller)
         return bucket.take(1, now)

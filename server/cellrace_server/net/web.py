@@ -85,7 +85,8 @@ class Web:
         """The response to a request, or None to go on with the handshake."""
         assert isinstance(connection, Connection)  # All are made by create_connection.
         forwarded = request.headers.get_all("X-Forwarded-For")
-        connection.address = self.callers.address(connection.has_asked(), forwarded)
+        connection.leave_gate()
+        connection.address = self.callers.address(connection.peer, forwarded)
         if _split(request.path)[0] == SOCKET_PATH:
             return self._check_handshake(connection, request)
         return self._respond(connection, request)

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player
+from cellrace_server.core.addresses import caller_of
 from cellrace_server.core.names import Name
-from cellrace_server.core.places import place_of
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Answer, Link
@@ -199,14 +199,14 @@ class PlayerStore:
 
     async def count_guess(self, kind: str, address: str, window: int) -> int:
         """How often an address has done something within the last `window` seconds, this time included."""
-        key = keys.guesses(kind, place_of(address))
+        key = keys.guesses(kind, caller_of(address))
         count: int = await self._link.command("INCR", key, lasting=False)
         await self._link.command("EXPIRE", key, window, "NX", lasting=False)
         return count
 
     async def guesses(self, kind: str, address: str) -> int:
         """How often an address has done something lately."""
-        return int(await self._link.command("GET", keys.guesses(kind, place_of(address))) or 0)
+        return int(await self._link.command("GET", keys.guesses(kind, caller_of(address))) or 0)
 
     async def _claim_name(self, folded: str, player_id: str, now: int) -> None:
         # Players are named by id or by name: a name that is another's id would stand for both.

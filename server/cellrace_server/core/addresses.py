@@ -1,12 +1,12 @@
-"""Who is meant by an address: what is counted by it is counted by what one caller has."""
+"""Who calls from an address: what is counted by address is counted by what one caller has."""
 
 from __future__ import annotations
 
 from ipaddress import IPv6Address, ip_address
 
 
-def place_of(address: str) -> str:
-    """Who asks: an address, or of IPv6 the network of one subscriber, for whom it is cheap to have many addresses."""
+def caller_of(address: str) -> str:
+    """The address itself, or of IPv6 the network of one subscriber, for whom it is cheap to have many addresses."""
     try:
         parsed = ip_address(address)
     except ValueError:
