@@ -15,7 +15,6 @@ from cellrace_server.core.effects import effects_of
 from cellrace_server.core.facts import Cancelled, Done, Tally
 from cellrace_server.core.names import parse_name
 from cellrace_server.core.race import Race, evolve
-from cellrace_server.core.standins import stand_in_id
 from cellrace_server.ledgers import make_nameless
 from cellrace_server.results import record_end
 from cellrace_server.revoking import take_back
@@ -114,7 +113,7 @@ class Administration:
         player_id = player.player.id
         await self._note("delete", player_id)
         await self._store.accounts.ban(player_id, self._store.clock.now())
-        stand_ins = {player_id: stand_in_id(new_id())}
+        stand_ins = {player_id: await self._store.accounts.stand_in(player_id)}
         for race_id in await self._store.players.races(player_id):
             await self._leave(race_id, player_id, stand_ins[player_id])
         await self._purge(player_id, stand_ins)
@@ -159,9 +158,9 @@ class Administration:
             done = len(found)
             for race_id in await self._store.census.mentioning(player):
                 found.add(race_id)
+                await self._leave(race_id, player, stand_ins[player])  # One that was just being entered.
                 await self._store.acts.forget_later(race_id, player, stand_ins[player])
-                if await self._store.races.stand_in(race_id, stand_ins):
-                    await self._store.acts.forgotten(race_id)
+                await self._store.races.stand_in(race_id, stand_ins)
             if len(found) == done:
                 break
         return len(found)

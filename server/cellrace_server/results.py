@@ -93,7 +93,6 @@ async def _obey(store: Store, race: Race, effects: Effects, known: Verdicts) -> 
     if verdicts.stand_ins:
         await make_nameless(store, variant, verdicts.stand_ins)
         await store.races.stand_in(race.id, verdicts.stand_ins)
-        await store.acts.forgotten(race.id)
     if verdicts.void:
         await take_out(store, variant, race.id)
         if not known.void:

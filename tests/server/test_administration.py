@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -25,6 +26,7 @@ from cellrace_server.recomputing import Recomputation
 from cellrace_server.results import record_end
 from cellrace_server.store import keys
 from cellrace_server.store.acts import Verdicts
+from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import BannedTold, parse_tellings
 from tests.server.ended_races import end, ended_attempt, ended_race, register
 from tests.server.races import ANN, BEN, CAT
@@ -359,6 +361,49 @@ class TestDelete:
         record = await here.store.races.load(race.id)
         assert record is not None
         assert [entrant.player.id for entrant in record.race.entrants] == ["ben"]
+
+    async def test_a_race_that_is_just_being_entered_is_left_too(self, here: Shell, office: Administration) -> None:
+        """It came to be after the player's list was looked through: nobody shall wait there for who does not exist."""
+        opened, running = await here.race(ANN, BEN), await here.race(ANN, BEN, start_in=-5_000)
+        await office.delete("ann")
+        for race, entrants in ((opened, {"ben": None}), (running, {"ann": EntrantStatus.FORFEITED, "ben": None})):
+            record = await here.store.races.load(race.id)
+            assert record is not None
+            assert {e.player.id: e.done and e.done.status for e in record.race.entrants} == entrants
+
+    @pytest.mark.parametrize("lost", ["request", "reply"])
+    @pytest.mark.parametrize("interrupted_at", ["rating_rebuild", "race_stand_in", "board_remove"])
+    async def test_one_that_was_interrupted_is_done_again_as_if_it_had_not_been(
+        self, here: Shell, office: Administration, interrupted_at: str, lost: str
+    ) -> None:
+        races = [await ended_race(here, ANN, BEN), await ended_race(here, CAT, ANN)]
+        (here.link.lose_request if lost == "request" else here.link.lose_reply)(interrupted_at)
+        with pytest.raises(StoreUnavailable):
+            await office.delete("ann")
+        await office.delete("ann")
+        ids = {player for player in (await here.store.ratings.ledger(GAME)).skills if is_stand_in(player)}
+        for race in races:
+            record = await here.store.races.load(race.id)
+            assert record is not None
+            ids |= {e.player.id for e in record.race.entrants if e.player.name == NAMELESS}
+        assert len(ids) == 1
+        assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]
+        assert await is_whole(here)
+
+    async def test_two_who_are_deleted_at_once_are_both_out_of_the_race_of_both(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        """Each is taken out of the race as it was read; the later one must not put back the other."""
+        race = await ended_race(here, ANN, BEN)
+        gate = here.link.hold_request("race_stand_in")
+        deleting = asyncio.create_task(here.store.races.stand_in(race.id, {"ann": "gone-1"}))
+        await gate.reached.wait()
+        assert await there.store.races.stand_in(race.id, {"ben": "gone-2"})
+        gate.open()
+        assert await deleting
+        record = await here.store.races.load(race.id)
+        assert record is not None
+        assert [entrant.player.id for entrant in record.race.entrants] == ["gone-1", "gone-2"]
 
     async def test_the_name_and_the_token_are_free(self, here: Shell, office: Administration) -> None:
         await office.delete("ann")

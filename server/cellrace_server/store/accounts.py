@@ -6,9 +6,11 @@ import msgpack
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace_server.core.names import parse_name
+from cellrace_server.core.standins import stand_in_id
 from cellrace_server.store import keys
 from cellrace_server.store.census import Census
 from cellrace_server.store.library import Link
+from cellrace_server.store.players import new_id
 
 
 class AccountStore:
@@ -55,6 +57,13 @@ class AccountStore:
         """Since when a player is banned, ms; None for who is not."""
         banned: bytes | None = await self._link.command("HGET", keys.player(player_id), "banned")
         return None if banned is None else int(banned)
+
+    async def stand_in(self, player_id: str) -> str:
+        """Who stands in for a player who is being deleted: the same, however often that is begun."""
+        record = keys.player(player_id)
+        await self._link.command("HSETNX", record, "stand_in", stand_in_id(new_id()))
+        name: bytes = await self._link.command("HGET", record, "stand_in")
+        return name.decode()
 
     async def forget(self, player_id: str) -> int:
         """Delete all that is kept of a player alone, the name too; says how many keys went."""

@@ -57,7 +57,7 @@ class ActStore:
         return frozenset(race.decode() for race in found)
 
     async def forget_later(self, race_id: str, player: str, stand_in: str) -> None:
-        """A player is deleted who is in a race that has not ended: at its end the player is taken out of it."""
+        """A player is deleted who is in a race that has not ended: `RaceStore.stand_in` ends that, once it has."""
         await self._link.command("HSET", keys.race_deleted(race_id), player, stand_in)
 
     async def verdicts(self, race_id: str) -> Verdicts:
@@ -66,7 +66,3 @@ class ActStore:
             (("SISMEMBER", keys.VOID, race_id), ("HGETALL", keys.race_deleted(race_id)))
         )
         return Verdicts(bool(void), {player.decode(): name.decode() for player, name in stand_ins.items()})
-
-    async def forgotten(self, race_id: str) -> None:
-        """The deleted players are taken out of a race."""
-        await self._link.command("DEL", keys.race_deleted(race_id))

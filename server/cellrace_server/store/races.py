@@ -267,13 +267,15 @@ class RaceStore:
 
     async def stand_in(self, race_id: str, stand_ins: StandIns) -> bool:
         """Let others stand in for players of a packed race; False when there is none. Raises StoreUnavailable."""
-        blob: bytes | None = await self._link.command("GET", keys.packed(race_id))
-        if blob is None:
-            return False
-        packed = pack_race(erased(unpack_race(blob), stand_ins))
-        logs = rename_logs(await self._link.command("GET", keys.logs(race_id)), stand_ins)
         names = [name for pair in stand_ins.items() for name in pair]
-        return bool(await self._link.call("race_stand_in", [keys.race(race_id)], packed, logs, *names))
+        while True:  # Until nobody else has done the same for others between the look and the writing.
+            known, logs = await self._link.commands((("GET", keys.packed(race_id)), ("GET", keys.logs(race_id))))
+            if known is None or logs is None:
+                return False
+            packed, renamed = pack_race(erased(unpack_race(known), stand_ins)), rename_logs(logs, stand_ins)
+            done: int = await self._link.call("race_stand_in", [keys.race(race_id)], known, packed, renamed, *names)
+            if done >= 0:
+                return bool(done)
 
 
 def _phase(race: Race) -> str:

@@ -34,7 +34,8 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   race_head      race                                                                 see below
   race_unhost    race           node…                                                 how many were removed
   race_compact   race           see below                                             1 when done, else 0
-  race_stand_in  race           packed, packed logs, (player, who stands in)…         1, or 0 when it is not packed
+  race_stand_in  race           packed as it was read and as it is to be, packed      1, 0 when it is not packed, or -1 when
+                                logs, (player, who stands in)…                        it has become another meanwhile
   due_expect     due            race, at                                              0
   due_claim      due            now, claim until, limit                               {race…}
   due_settle     due            race, the claimed score, the next score or ""         1 when still claimed
@@ -309,13 +310,16 @@ local function race_compact(keys, args)
   return 1
 end
 
--- Others stand in for players of a packed race, who are deleted.
+-- Others stand in for players of a packed race, who are deleted; nothing is left to be remembered of these.
 local function race_stand_in(keys, args)
   local base = keys[1]
-  if redis.call('EXISTS', base .. ':packed') == 0 then return 0 end
-  redis.call('SET', base .. ':packed', args[1], 'KEEPTTL')
-  redis.call('SET', base .. ':logs', args[2], 'KEEPTTL')
-  for i = 3, #args, 2 do
+  local packed = redis.call('GET', base .. ':packed')
+  if not packed then return 0 end
+  if packed ~= args[1] and packed ~= args[2] then return -1 end
+  redis.call('SET', base .. ':packed', args[2], 'KEEPTTL')
+  redis.call('SET', base .. ':logs', args[3], 'KEEPTTL')
+  for i = 4, #args, 2 do
+    redis.call('HDEL', base .. ':deleted', args[i])
     local known = redis.call('HGET', base .. ':presence', args[i])
     if known then
       redis.call('HSET', base .. ':presence', args[i + 1], known)
