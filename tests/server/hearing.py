@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, Telling
+from tests.background import background
 from tests.server.shell import Shell
 
 
@@ -35,11 +35,6 @@ async def hearing(shell: Shell) -> AsyncIterator[Ears]:
         shell.rooms.catch_up()
 
     ears = Ears(Hearing(shell.link.redis, shell.store.races.node, hear, catch_up))
-    task = asyncio.create_task(ears.subscription.run())
-    try:
+    async with background(ears.subscription.run()):
         await confirmed.wait()
         yield ears
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

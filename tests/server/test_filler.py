@@ -7,8 +7,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 import structlog
@@ -28,6 +26,7 @@ from cellrace_server.filler import Filler, Pace, Prover, ProverFailed
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Link
 from cellrace_server.store.pool import PoolStore
+from tests.background import background
 from tests.server.net.fetching import Fetched, fetch
 from tests.server.store.processes import is_alive
 from tests.waiting import eventually
@@ -67,17 +66,6 @@ def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "VARIANTS", {game: VARIANTS[game] for game in GAMES})
 
 
-@asynccontextmanager
-async def at_work(filler: Filler) -> AsyncIterator[None]:
-    """Runs a filler while the block runs."""
-    task = asyncio.create_task(filler.run())
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-
 def filled(filler: Filler, wanted: dict[str, int]) -> bool:
     """Whether the pools have come to these sizes and no process is left to prove more.
 
@@ -94,7 +82,7 @@ async def sizes(pool: PoolStore) -> dict[str, int]:
 
 async def test_each_pool_is_filled_to_the_target_with_proofs_that_win(pool: PoolStore, few_games: None) -> None:
     filler = Filler(pool, 4, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         await eventually(lambda: filled(filler, {"one-suit": 4, "two-suit": 4}))
     for game in GAMES:
         for number in await pool.numbers(game):
@@ -107,7 +95,7 @@ async def test_each_pool_is_filled_to_the_target_with_proofs_that_win(pool: Pool
 async def test_without_a_target_nothing_is_proved(pool: PoolStore, few_games: None) -> None:
     await pool.want("one-suit", 10)
     filler = Filler(pool, 0, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         await eventually(lambda: filler.detail().short == ("one-suit",))
         assert not filler.pids
     assert await sizes(pool) == {"one-suit": 0, "two-suit": 0}
@@ -115,14 +103,14 @@ async def test_without_a_target_nothing_is_proved(pool: PoolStore, few_games: No
 
 async def test_nodes_share_the_work(pool: PoolStore, few_games: None) -> None:
     first, second = Filler(pool, 10, 1, AT_ONCE), Filler(pool, 10, 1, AT_ONCE)
-    async with at_work(first), at_work(second):
+    async with background(first.run()), background(second.run()):
         await eventually(lambda: all(filled(node, {"one-suit": 10, "two-suit": 10}) for node in (first, second)))
 
 
 async def test_a_pool_that_players_want_larger_grows_beyond_the_target(pool: PoolStore, few_games: None) -> None:
     await pool.want("two-suit", 6)
     filler = Filler(pool, 2, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         await eventually(lambda: filled(filler, {"one-suit": 2, "two-suit": 6}))
     assert filler.detail().target == 2
 
@@ -133,7 +121,7 @@ async def test_a_pool_grows_to_a_bound_whatever_is_wanted(
     monkeypatch.setattr(module, "MOST", 3)
     await pool.want("one-suit", 1_000_000)
     filler = Filler(pool, 2, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         await eventually(lambda: filled(filler, {"one-suit": 6, "two-suit": 2}))
     assert filler.detail().short == ("one-suit",)
 
@@ -149,7 +137,7 @@ async def test_players_who_wait_are_served_first(
 
     monkeypatch.setattr(pool, "add", note)
     await pool.want("two-suit", 5)
-    async with at_work(Filler(pool, 4, 1, AT_ONCE)):
+    async with background(Filler(pool, 4, 1, AT_ONCE).run()):
         await eventually(lambda: "one-suit" in added)
     assert added.index("one-suit") >= 5
 
@@ -174,7 +162,7 @@ async def test_a_pool_that_runs_short_is_told_once_and_once_more_when_it_does_no
 
 async def test_a_prover_that_was_killed_is_replaced(pool: PoolStore, few_games: None) -> None:
     filler = Filler(pool, 400, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         (pid,) = await eventually(lambda: filler.pids)
         before = await eventually(lambda: sum(filler.detail().sizes.values()))
         os.kill(pid, signal.SIGKILL)
@@ -207,7 +195,7 @@ async def test_a_prover_that_fails_at_one_deal_goes_on() -> None:
 
 async def test_no_process_is_left_when_the_node_stops(pool: PoolStore, few_games: None) -> None:
     filler = Filler(pool, 1_000_000, 2, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         pids = await eventually(lambda: filler.pids if len(filler.pids) == 2 else ())
     assert not any(map(is_alive, pids))
 
@@ -239,7 +227,7 @@ async def test_a_store_that_is_away_ends_no_filling(
 
     monkeypatch.setattr(pool, "add", refuse)
     filler = Filler(pool, 1, 1, AT_ONCE)
-    async with at_work(filler):
+    async with background(filler.run()):
         await eventually(lambda: filled(filler, {"one-suit": 1, "two-suit": 1}))
 
 

@@ -26,6 +26,7 @@ from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import FactTold, MovesTold
 from cellrace_server.store.library import versioned
 from cellrace_server.store.races import LostTrack
+from tests.background import background
 from tests.server.hearing import hearing
 from tests.server.races import ANN, BEN, CAT
 from tests.server.shell import SHORT, WIN, FakeMember, Shell
@@ -209,11 +210,10 @@ class TestLine14:
         """Line 14: a node that hears nothing would go on serving races in which nothing happens."""
         async with hearing(here) as ears:
             assert not ears.subscription.ready
-            echoing = asyncio.create_task(ears.subscription.echo())
-            await eventually(lambda: ears.subscription.ready)
-            monkeypatch.setattr(hearing_module, "DEAF", 0.0)
-            assert not ears.subscription.ready
-            echoing.cancel()
+            async with background(ears.subscription.echo()):
+                await eventually(lambda: ears.subscription.ready)
+                monkeypatch.setattr(hearing_module, "DEAF", 0.0)
+                assert not ears.subscription.ready
         assert hearing_module.ECHO * 2 < 7.0
 
     async def test_what_is_held_is_compared_with_the_store(
@@ -227,10 +227,9 @@ class TestLine14:
             await there.move(referee, BEN, 0, WIN[0], sid="1.b")
         await there.append(other, Joined(BEN))
         monkeypatch.setattr(upkeep_module, "COMPARISON", 0.01)
-        comparing = asyncio.create_task(here.upkeep.compare())
-        await eventually(lambda: referees[0].room.tally("ben").seq == 1)
-        await eventually(lambda: referees[1].room.race.version == 2)
-        comparing.cancel()
+        async with background(here.upkeep.compare()):
+            await eventually(lambda: referees[0].room.tally("ben").seq == 1)
+            await eventually(lambda: referees[1].room.race.version == 2)
 
     async def test_a_commit_that_is_repeated_is_told_again(self, here: Shell, there: Shell) -> None:
         """Line 14: the first telling may have gone with the connection that carried the commit."""

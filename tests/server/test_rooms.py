@@ -140,7 +140,7 @@ class TestHolding:
         await holding
 
     async def test_a_room_that_was_let_go_is_not_woken_any_more(self, here: Shell) -> None:
-        race = await here.race(ANN, BEN, start_in=50)
+        race = await here.race(ANN, BEN, start_in=1_000)
         async with here.rooms.hold(race.id) as referee:
             pass
         await eventually(lambda: len(here.rooms) == 0)

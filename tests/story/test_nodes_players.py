@@ -155,8 +155,9 @@ async def test_spectators_at_another_node_see_what_the_settings_say(house: House
     await cem.ask("race.watch", race=race)
     await play(ann, race, WIN[:1])
     await cem.push("race.progress", race=race, player=ann.id)
-    await cem.settle()
-    assert bool([push for push in cem.pushes if push["type"] == "race.moved"]) == (spectate == "live")
+    if spectate != "live":
+        await cem.settle()
+        assert not [push for push in cem.pushes if push["type"] == "race.moved"]
     if spectate == "delayed":
         await house.pass_by(61)
     if spectate != "after":

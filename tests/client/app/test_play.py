@@ -15,6 +15,7 @@ from cellrace.solver import solve
 from cellrace.variants import find_variant
 from cellrace_client.terminal.app import own_game
 from cellrace_client.terminal.app.screens.board import BoardScreen
+from cellrace_client.terminal.app.widgets import board_view
 from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
 from tests.client.app.conftest import House, Screen, alone
 from tests.story.solved_games import golden_game
@@ -206,8 +207,9 @@ async def test_moves_are_shown_before_the_server_answers(house: House) -> None:
     await log_is(screen, "58", "4a")
 
 
-async def test_steps_are_shown_and_never_hold_a_key_up(house: House) -> None:
+async def test_steps_are_shown_and_never_hold_a_key_up(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cards go home one by one, until the next key."""
+    monkeypatch.setattr(board_view, "pause", lambda _: 60.0)  # No key of the test comes too late.
     screen = await house.at_play(alone("one-suit", 94))
     screen.app.desk.taste.steps = True
     await screen.type("2a 2b")

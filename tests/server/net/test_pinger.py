@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Callable
 from types import SimpleNamespace
 from typing import cast
@@ -44,25 +43,37 @@ class Line:
         return not self.closing
 
 
+class Clock:
+    """Time that passes when the test says so."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 class Pinged:
     """A pinger at work on such a line."""
 
-    def __init__(self, pause: float) -> None:
+    def __init__(self, pause: float, clock: Clock | None = None) -> None:
         self.line = Line()
         self.noted: list[int] = []
+        self.clock = clock or Clock()
         self.pinger = Pinger(cast(Connection, self.line), pause, self.noted.append)
         self.pinger.start()
 
     def pong(self, payload: bytes, after: float = 0.0) -> None:
         """A pong comes so many seconds after the last ping."""
-        self.pinger._sent_at = time.monotonic() - after  # noqa: SLF001 - a round trip that takes no time here
+        self.clock.now += after
         self.line.pong(payload)
 
 
 @pytest_asyncio.fixture
-async def pinged() -> AsyncIterator[Pinged]:
-    """A pinger with all the time in the world."""
-    made = Pinged(60)
+async def pinged(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Pinged]:
+    """A pinger with all the time in the world; it passes when the test says so."""
+    clock = Clock()
+    monkeypatch.setattr(pinger, "time", clock)
+    made = Pinged(60, clock)
     yield made
     made.pinger.stop()
 

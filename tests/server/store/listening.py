@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from cellrace_server.store.hearing import Hearing, Telling
+from tests.background import background
 from tests.server.shell import Shell
 
 
@@ -17,11 +17,6 @@ async def listening(shell: Shell) -> AsyncIterator[list[Telling]]:
     heard: list[Telling] = []
     subscribed = asyncio.Event()
     hearing = Hearing(shell.link.redis, shell.store.races.node, heard.append, subscribed.set)
-    task = asyncio.create_task(hearing.run())
-    try:
+    async with background(hearing.run()):
         await subscribed.wait()
         yield heard
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task

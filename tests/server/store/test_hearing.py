@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import msgpack
 import pytest
 from redis.asyncio.client import PubSub
@@ -17,6 +15,7 @@ from cellrace_server.store import keys
 from cellrace_server.store.commits import Commit, Committed
 from cellrace_server.store.hearing import FactTold, Hearing, MovesTold, PresenceTold, Telling
 from cellrace_server.store.races import Entry
+from tests.background import background
 from tests.server.races import ANN, BEN, new_race
 from tests.server.shell import SHORT, WIN, Shell
 from tests.server.store.listening import listening
@@ -115,11 +114,10 @@ class TestTheSubscription:
     ) -> None:
         confirmed: list[int] = []
         hearing = Hearing(here.link.redis, "here:1", lambda telling: None, lambda: confirmed.append(1))
-        task = asyncio.create_task(hearing.run())
-        await eventually(lambda: confirmed)
-        await here.link.command("CLIENT", "KILL", "TYPE", "pubsub")
-        await eventually(lambda: len(confirmed) == 2)
-        task.cancel()
+        async with background(hearing.run()):
+            await eventually(lambda: confirmed)
+            await here.link.command("CLIENT", "KILL", "TYPE", "pubsub")
+            await eventually(lambda: len(confirmed) == 2)
 
     @pytest.mark.parametrize("loss", [NotConnected("gone"), OSError("down"), RuntimeError("a mistake of ours")])
     async def test_one_that_is_lost_in_whatever_way_is_built_anew(
@@ -140,12 +138,10 @@ class TestTheSubscription:
         heard: list[Telling] = []
         hearing = Hearing(here.link.redis, "here:1", heard.append, lambda: None)
         assert not hearing.ready
-        tasks = [asyncio.create_task(hearing.run()), asyncio.create_task(hearing.echo())]
-        await eventually(lambda: hearing.ready)
-        assert hearing.silence < 3
-        assert heard == []
-        for task in tasks:
-            task.cancel()
+        async with background(hearing.run(), hearing.echo()):
+            await eventually(lambda: hearing.ready)
+            assert hearing.silence < hearing_module.DEAF
+            assert heard == []
 
     async def test_a_subscription_that_is_silent_for_too_long_is_built_anew(
         self, here: Shell, monkeypatch: pytest.MonkeyPatch
@@ -154,7 +150,6 @@ class TestTheSubscription:
         monkeypatch.setattr(hearing_module, "DEAF", 0.05)
         confirmed: list[int] = []
         hearing = Hearing(here.link.redis, "here:1", lambda telling: None, lambda: confirmed.append(1))
-        task = asyncio.create_task(hearing.run())
-        await eventually(lambda: len(confirmed) >= 2)
+        async with background(hearing.run()):
+            await eventually(lambda: len(confirmed) >= 2)
         assert hearing.losses >= 1
-        task.cancel()

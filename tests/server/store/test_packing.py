@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 import secrets
 from collections.abc import AsyncIterator
@@ -23,6 +22,7 @@ from cellrace_server.store.commits import Commit, Committed, Committer
 from cellrace_server.store.library import Link
 from cellrace_server.store.packing import LogPacker, PackedRace, pack_race, rename_logs, unpack_logs, unpack_race
 from cellrace_server.store.races import Behind, LostTrack, RaceStore, Secret
+from tests.background import background
 
 RACE = "r7q2mzk4v9ab"
 START = 1_791_900_014_040
@@ -126,12 +126,10 @@ async def scribe(redis_client: Redis) -> AsyncIterator[Scribe]:
     link = Link(redis_client)
     await link.load_libraries()
     committer = Committer(link, "node-1:ab12cd34", lambda: START + 10**7)
-    task = asyncio.create_task(committer.run())
     scribe = Scribe(link, committer)
-    await scribe.begin()
-    yield scribe
-    task.cancel()
-    await asyncio.wait([task])
+    async with background(committer.run()):
+        await scribe.begin()
+        yield scribe
 
 
 async def test_a_race_of_two_with_100_moves_each_takes_no_more_than_2_5_kib(scribe: Scribe) -> None:

@@ -19,6 +19,7 @@ from cellrace_server.store.errors import StoreUnavailable, StoreUnfit
 from cellrace_server.store.hearing import Hearing, SupersededTold, Telling
 from cellrace_server.store.library import Link
 from cellrace_server.store.sentinel import Deposed, NoPrimary, Sentinels, parse_sentinel_url
+from tests.background import background
 from tests.server.store.sentinels import SERVICE, Store, Watched, free_port
 from tests.waiting import eventually
 
@@ -106,8 +107,7 @@ class TestFailover:
         heard: list[Telling] = []
         caught_up: list[float] = []
         hearing = Hearing(connected.client, "n:1", heard.append, lambda: caught_up.append(time.monotonic()))
-        tasks = [asyncio.create_task(hearing.run()), asyncio.create_task(hearing.echo())]
-        async with await RaceClock.open(connected.client.time) as clock:
+        async with background(hearing.run(), hearing.echo()), await RaceClock.open(connected.client.time) as clock:
             await eventually(lambda: hearing.ready)
             before, died = clock.now(), time.monotonic()
             watched.primary.kill()
@@ -120,8 +120,6 @@ class TestFailover:
             await eventually(lambda: heard == [SupersededTold("P", "1.r")])
             assert before < clock.now() < before + (time.monotonic() - died) * 1000 + 50
             assert clock.ready
-        for task in tasks:
-            task.cancel()
 
 
 def all_name(watched: Watched, port: int) -> bool:

@@ -25,6 +25,7 @@ from cellrace_server.store.errors import StoreUnavailable, StoreUnfit, StoreUnre
 from cellrace_server.store.library import FLEETING_FUNCTIONS, READING_FUNCTIONS, Link, versioned
 from cellrace_server.store.races import Entry
 from cellrace_server.store.replicas import Replicas
+from tests.background import background
 from tests.server.store.sentinels import Pair, wait_until
 from tests.waiting import eventually
 
@@ -78,9 +79,8 @@ async def store(client: Redis) -> AsyncIterator[Store]:
 
     store = await eventually(opened)
     assert store is not None
-    committer = asyncio.create_task(store.committer.run())
-    yield store
-    committer.cancel()
+    async with background(store.committer.run()):
+        yield store
     await store.clock.close()
 
 
