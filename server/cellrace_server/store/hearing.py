@@ -129,7 +129,8 @@ class Hearing:
         try:
             await pubsub.subscribe(self._channel)
             while True:
-                message = await asyncio.wait_for(pubsub.get_message(timeout=None), DEAF)
+                async with asyncio.timeout(DEAF):  # Not wait_for, which on Python 3.11 may miss a cancellation.
+                    message = await pubsub.get_message(timeout=None)
                 if message is None:
                     continue
                 match message["type"]:
