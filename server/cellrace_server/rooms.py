@@ -136,6 +136,8 @@ class Rooms:
 
     def lose(self, referee: Referee) -> None:
         """What is known here is not what the store knows: those who are here come back and resume (NODES, 2)."""
+        if referee.room.lost:
+            return
         log.warning("lost track", race=referee.room.id)
         referee.room.lost = True
         for member in list(referee.room.members()):

@@ -1,4 +1,4 @@
-"""The table of commands and states in words, for the protocol page and for whoever changes it."""
+"""The table of commands and states in words, for the protocol page."""
 
 from __future__ import annotations
 
@@ -46,16 +46,12 @@ _INTRODUCTION = (
 )
 
 
-def all_commands_by_state() -> str:
-    """Every command, those of the server itself too."""
-    return table(("command", *RaceState), [(command.__name__, *_row(command)) for command in ALLOWED])
-
-
 def requests_by_state() -> str:
     """What a client should know, as a section of the protocol page."""
-    rows = [(f"`{request.__struct_config__.tag}`", *_row(command)) for command, request in REQUESTS.items()]
+    rows = [(f"`{request.__struct_config__.tag}`", *answers(command)) for command, request in REQUESTS.items()]
     return f"{_INTRODUCTION}\n{table(('request', *RaceState), rows)}"
 
 
-def _row(command: type[Command]) -> list[str]:
+def answers(command: type[Command]) -> list[str]:
+    """What a command gets in each state: yes, or the code that refuses it."""
     return ["yes" if code is None else f"`{code}`" for code in ALLOWED[command].values()]

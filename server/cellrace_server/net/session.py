@@ -144,14 +144,11 @@ class Session:
                 self._ending.set_result(None)
 
     def _lose(self) -> None:
-        self._note_end()
-        self._stop(CloseCode.LOST_TRACK)
-
-    def _note_end(self) -> None:
-        """Count a close that the library below has decided on: a frame that was too large, or none at all."""
-        sent = self._connection.protocol.close_sent
-        if self.closing is None and sent is not None and not self._connection.protocol.close_rcvd_then_sent:
+        protocol, sent = self._connection.protocol, self._connection.protocol.close_sent
+        # A close that the library below has decided on: a frame that was too large, or none at all.
+        if self.closing is None and sent is not None and not protocol.close_rcvd_then_sent:
             self._counts.closes[sent.code] += 1
+        self._stop(CloseCode.LOST_TRACK)
 
     def measure(self) -> None:
         """Measure the round trip now."""
