@@ -111,6 +111,8 @@ class Mover:
                 raise Refused(ErrorCode.ALREADY_DONE)
             case RaceState.RUNNING:
                 pass
+            case never:
+                assert_never(never)
         assert race.limit_at is not None
         if entrant.done is not None or arrival > race.limit_at:
             raise Refused(ErrorCode.ALREADY_DONE)

@@ -249,6 +249,8 @@ def _wake(race: Race, command: Wake, now: int) -> list[Fact]:
                     facts.append(Done(entrant.player.id, status, tally))
         case RaceState.COUNTDOWN | RaceState.OVER | RaceState.CANCELLED:
             pass
+        case never:
+            assert_never(never)
     return _settled(race, facts, now)
 
 
