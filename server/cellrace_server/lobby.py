@@ -250,8 +250,16 @@ class Lobby:
             decide(referee.room.race, Rematch(member.player.id, ""), self._store.clock.now())
             successor = await self._open_successor(member, parent)
             stamped = await referee.ask(lambda: Rematch(member.player.id, successor), member)
-            referee.tell(stamped)
-        return await self._enter(member, successor, answer)
+
+            def answer_first(room: Room) -> None:
+                answer(room)
+                referee.tell(stamped)
+
+            try:
+                return await self._enter(member, successor, answer_first)
+            finally:
+                # On record also where nobody could enter; what has been told already is passed over.
+                referee.tell(stamped)
 
     async def _open_successor(self, member: Member, parent: Race) -> str:
         for attempt in range(REMATCHES):

@@ -206,6 +206,20 @@ class TestOrder:
             "race.over",
         ]
 
+    async def test_a_rematch_is_answered_before_its_opening_is_told(self, seats: Table) -> None:
+        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+        race = await start_race(ann, bob)
+        for player in (ann, bob):
+            await player.ask("race.concede", race=race)
+        for player in (ann, bob):
+            await player.push("race.over", race=race)
+        asked = await ann.send("race.rematch", race=race)
+        successor = (await ann.answer(asked))["race"]
+        assert (await bob.push("race.rematch", race=race))["successor"] == successor
+        await ann.push("race.joined", race=successor)
+        order = [frame.get("re", frame["type"]) for frame in ann.frames]
+        assert order[order.index(asked) :] == [asked, "race.rematch", "race.joined"]
+
     async def test_a_winning_move_is_answered_before_the_end_is_told(self, seats: Table) -> None:
         ann = await seats.player("Ann")
         race = await start_race(ann, variant="one-suit", deal=94)
