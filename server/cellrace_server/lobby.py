@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
 from weakref import WeakKeyDictionary
@@ -21,6 +22,7 @@ from cellrace.messages import (
 )
 from cellrace_server.admission import GUESS_WINDOW, Admission
 from cellrace_server.config import Bounds
+from cellrace_server.core.addresses import caller_of
 from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
 from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race
@@ -36,6 +38,8 @@ from cellrace_server.store.races import Secret
 
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
+TRY_AGAIN = 1_000
+"""When to try a code again that came with many others, ms."""
 
 DOUBTFUL_FOR = 60_000
 """For how long a race is remembered whose creation was answered with `retry_later`, ms; repeats come in a second."""
@@ -57,6 +61,8 @@ class Lobby:
         self._admission = admission
         self._bounds = bounds
         self._doubtful: WeakKeyDictionary[Member, list[tuple[RaceCreate, Race]]] = WeakKeyDictionary()
+        self._trying = Counter[str]()
+        """How many codes are being looked up, by caller."""
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
         """A new race, the asking player in it; the same one where its creation is asked for again, unchanged.
@@ -117,13 +123,25 @@ class Lobby:
         return await self._enter(member, await self._find_by_code(request.code or "", address), answer)
 
     async def _find_by_code(self, code: str, address: str) -> str:
-        if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
-            raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
-        race_id = await self._store.lists.by_code(code)
-        if race_id is None:
-            await self._store.players.count_guess("code", address, GUESS_WINDOW)
-            raise Refused(ErrorCode.NO_SUCH_RACE)
-        return race_id
+        caller = caller_of(address)
+        # Those under way may be wrong, and are not counted before that is known.
+        under_way = self._trying[caller]
+        self._trying[caller] += 1
+        try:
+            wrong = await self._store.players.guesses("code", address)
+            if wrong >= self._bounds.wrong_guesses:
+                raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
+            if wrong + under_way >= self._bounds.wrong_guesses:
+                text = "Many codes are tried from this address at this moment."
+                raise Refused(ErrorCode.RETRY_LATER, text, retry_after=TRY_AGAIN)
+            race_id = await self._store.lists.by_code(code)
+            if race_id is None:
+                await self._store.players.count_guess("code", address, GUESS_WINDOW)
+                raise Refused(ErrorCode.NO_SUCH_RACE)
+            return race_id
+        finally:
+            self._trying[caller] -= 1
+            self._trying += Counter()  # Without those that are at none.
 
     async def _enter(self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True) -> Referee:
         async with self._rooms.hold(race_id) as referee:

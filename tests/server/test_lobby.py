@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 
 import pytest
 
-from cellrace.errors import Refused
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player, RaceCreate, RaceJoin, RaceList, RaceState, SettingsRequest
-from cellrace_server.lobby import CODE_LETTERS
+from cellrace_server.config import Bounds
+from cellrace_server.lobby import CODE_LETTERS, Lobby
 from cellrace_server.room import Room
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
@@ -140,6 +142,34 @@ async def test_a_wrong_code_is_counted_and_a_right_one_is_not(here: Shell) -> No
             await here.lobby.join(FakeMember(BOB), RaceJoin(code=code), "address", Answers())
     assert await here.store.players.guesses("code", "address") == 3
     assert await here.store.players.guesses("code", "elsewhere") == 0
+
+
+async def test_codes_tried_at_the_same_time_do_not_come_to_more_wrong_ones_than_one_may_try(here: Shell) -> None:
+    """Each on a connection of its own, and all asked for before one is counted."""
+    lobby = Lobby(here.store, here.rooms, here.admission, Bounds(wrong_guesses=5))
+    await here.store.players.count_guess("code", "address", 600)
+
+    async def outcome(code: str) -> ErrorCode:
+        with pytest.raises(Refused) as refused:
+            await lobby.join(FakeMember(BOB), RaceJoin(code=code), "address", Answers())
+        return refused.value.code
+
+    codes = [f"2222222{letter}" for letter in CODE_LETTERS[:20]]
+    outcomes = Counter(await asyncio.gather(*map(outcome, codes)))
+    assert 1 <= outcomes.pop(ErrorCode.NO_SUCH_RACE) <= 4
+    assert outcomes.keys() <= {ErrorCode.RETRY_LATER, ErrorCode.RATE_LIMITED}
+    while (code := await outcome(codes[-1])) == ErrorCode.NO_SUCH_RACE:
+        pass
+    assert code == ErrorCode.RATE_LIMITED
+    assert await here.store.players.guesses("code", "address") == 5
+
+
+async def test_right_codes_are_let_in_however_many_of_them_come_one_after_the_other(here: Shell) -> None:
+    lobby = Lobby(here.store, here.rooms, here.admission, Bounds(wrong_guesses=2))
+    created = Answers()
+    await lobby.create(FakeMember(ANN), RaceCreate(), created)
+    for _ in range(5):
+        await lobby.join(FakeMember(BOB), RaceJoin(code=created[0].race.code), "address", Answers())
 
 
 async def test_lists_are_read_on_until_enough_fit(here: Shell) -> None:
