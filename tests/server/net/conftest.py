@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
-from tests.story.players import Table, table
+from tests.story.players import Player, Table, table
 
 
 @pytest.fixture
@@ -36,3 +36,27 @@ async def seats(url: str) -> AsyncIterator[Table]:
     """Opens connections to the node, closed when the test ends."""
     async with table(url) as opened:
         yield opened
+
+
+@pytest_asyncio.fixture
+async def ann(seats: Table) -> Player:
+    """Ann, who has said hello; others come after her in the order in which a test names them."""
+    return await seats.player("Ann")
+
+
+@pytest_asyncio.fixture
+async def bob(seats: Table) -> Player:
+    """Bob."""
+    return await seats.player("Bob")
+
+
+@pytest_asyncio.fixture
+async def ben(seats: Table) -> Player:
+    """Ben."""
+    return await seats.player("Ben")
+
+
+@pytest_asyncio.fixture
+async def cem(seats: Table) -> Player:
+    """Cem."""
+    return await seats.player("Cem")

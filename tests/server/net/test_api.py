@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from cellrace.messages import Player, RaceKind, RaceList, RaceState, settle
+from cellrace import messages
+from cellrace.messages import RaceKind, RaceList, RaceState, settle
 from cellrace_server.app import Node
 from cellrace_server.config import Bounds
 from cellrace_server.core.facts import CountdownBegan, Joined
@@ -18,12 +19,11 @@ from cellrace_server.net import api
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.races import Head, RaceStore, Secret
 from tests.server.net.fetching import fetch
-from tests.story.players import SECRETS, Table, open_race, play, start_race
+from tests.story.players import SECRETS, Player, Table, open_race, play, start_race
 from tests.waiting import eventually
 
 
-async def test_public_races_are_listed_and_private_ones_are_not(node: Node, seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_public_races_are_listed_and_private_ones_are_not(node: Node, seats: Table, ann: Player) -> None:
     race = await open_race(ann, seats=3)
     await open_race(ann, private=True)
     fetched = await fetch(node.port, "/api/v1/races")
@@ -33,8 +33,7 @@ async def test_public_races_are_listed_and_private_ones_are_not(node: Node, seat
     assert (row["race"], row["state"], row["seats"], row["host"]) == (race, "open", 3, ann.id)
 
 
-async def test_a_list_is_narrowed_by_variant_state_and_limit(node: Node, seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_list_is_narrowed_by_variant_state_and_limit(node: Node, ann: Player) -> None:
     oldest = await open_race(ann)
     relaxed = await open_race(ann, variant="relaxed")
     running = await start_race(ann)
@@ -94,8 +93,7 @@ async def test_a_race_is_shown_as_to_a_spectator(node: Node, seats: Table) -> No
     assert not {"code", "you"} & shown.keys()
 
 
-async def test_moves_are_held_back_as_from_spectators(node: Node, seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_moves_are_held_back_as_from_spectators(node: Node, ann: Player) -> None:
     after = await start_race(ann, spectate="after")
     delayed = await start_race(ann, spectate="delayed")
     for race in (after, delayed):
@@ -111,8 +109,7 @@ async def test_moves_are_held_back_as_from_spectators(node: Node, seats: Table) 
     assert shown["standings"][0]["player"]["id"] == ann.id
 
 
-async def test_logs_that_are_too_long_are_left_out(node: Node, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    ann = await seats.player("Ann")
+async def test_logs_that_are_too_long_are_left_out(node: Node, ann: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     race = await start_race(ann, spectate="live")
     await play(ann, race, ["3a", "4b", "5c"])
     monkeypatch.setattr(api, "MOST_ENTRIES", 3)
@@ -123,9 +120,8 @@ async def test_logs_that_are_too_long_are_left_out(node: Node, seats: Table, mon
     assert shown["layout"]
 
 
-async def test_nothing_of_the_deal_is_shown_before_the_start(node: Node, seats: Table) -> None:
+async def test_nothing_of_the_deal_is_shown_before_the_start(node: Node, ann: Player, bob: Player) -> None:
     """Asked again and again across the start: either it counts down and tells no secret, or it runs and tells all."""
-    ann, bob = await seats.player("Ann"), await seats.player("Bob")
     race = await open_race(ann, bob, countdown=1)
     assert not SECRETS & (await fetch(node.port, f"/api/v1/races/{race}")).json.keys()
     await ann.ask("race.ready", race=race)
@@ -150,8 +146,7 @@ async def test_nothing_of_the_deal_is_shown_before_the_start(node: Node, seats: 
     assert hashlib.sha256(text.encode()).hexdigest() == begun["commitment"]
 
 
-async def test_a_race_cancelled_in_its_countdown_keeps_its_deal(node: Node, seats: Table) -> None:
-    ann, bob = await seats.player("Ann"), await seats.player("Bob")
+async def test_a_race_cancelled_in_its_countdown_keeps_its_deal(node: Node, ann: Player, bob: Player) -> None:
     race = await open_race(ann, bob, countdown=1)
     for player in (ann, bob):
         await player.ask("race.ready", race=race)
@@ -182,7 +177,10 @@ async def a_daily(node: Node, start_at: int) -> str:
     daily = Race(id=f"day{start_at}", kind=RaceKind.DAILY, settings=settle(None), created_at=1, created_by="p1")
     await store.races.create(daily)
     secret = Secret(617, "5a" * 16)
-    begun = (Joined(Player(id="p1", name="Ann", bot=False)), CountdownBegan(start_at, secret.commitment("freecell")))
+    begun = (
+        Joined(messages.Player(id="p1", name="Ann", bot=False)),
+        CountdownBegan(start_at, secret.commitment("freecell")),
+    )
     await store.races.append(daily, "c1", begun, store.clock.now(), secret=secret)
     return daily.id
 

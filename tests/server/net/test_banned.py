@@ -11,7 +11,7 @@ from cellrace_server.administration import Administration
 from cellrace_server.app import Node
 from cellrace_server.store import open_store
 from cellrace_server.store.connect import client_for
-from tests.story.players import Table, start_race
+from tests.story.players import Player, Table, start_race
 
 
 @pytest_asyncio.fixture
@@ -24,8 +24,9 @@ async def office(store_url: str) -> AsyncIterator[Administration]:
     await client.aclose()
 
 
-async def test_a_connected_player_is_sent_away_and_not_let_in_again(seats: Table, office: Administration) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_a_connected_player_is_sent_away_and_not_let_in_again(
+    seats: Table, ann: Player, ben: Player, office: Administration
+) -> None:
     race = await start_race(ann, ben)
     await office.ban("Ann")
     assert await ann.closed() == 4104
@@ -38,8 +39,7 @@ async def test_a_connected_player_is_sent_away_and_not_let_in_again(seats: Table
     assert [known["race"] for known in back.welcome["races"]] == [race]
 
 
-async def test_a_node_that_was_not_told_finds_out(node: Node, seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_node_that_was_not_told_finds_out(node: Node, ann: Player) -> None:
     store = node.services.store
     await store.link.command("HSET", f"player:{{{ann.id}}}", "banned", 1)
     await node.sessions.compare(store.players)
@@ -48,10 +48,9 @@ async def test_a_node_that_was_not_told_finds_out(node: Node, seats: Table) -> N
 
 @pytest.mark.parametrize("step", ["take_over", "races"])
 async def test_who_is_on_the_way_in_is_sent_away_as_well(
-    node: Node, seats: Table, monkeypatch: pytest.MonkeyPatch, step: str
+    node: Node, seats: Table, ann: Player, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """The node is told when it does not know yet whose hello it carries out, or not yet that it plays."""
-    ann = await seats.player("Ann")
     await ann.close()
     players, sessions = node.services.store.players, node.sessions
     go_on = getattr(players, step)
@@ -69,10 +68,9 @@ async def test_who_is_on_the_way_in_is_sent_away_as_well(
 
 
 async def test_a_connection_that_gets_another_sid_meanwhile_is_not_taken_for_an_old_one(
-    node: Node, seats: Table, monkeypatch: pytest.MonkeyPatch
+    node: Node, ann: Player, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The record was read before; told late, it says nothing of the connection as it is by now."""
-    ann = await seats.player("Ann")
     players = node.services.store.players
     (session,) = node.sessions
     holders = players.holders
@@ -89,9 +87,8 @@ async def test_a_connection_that_gets_another_sid_meanwhile_is_not_taken_for_an_
 
 
 async def test_who_is_deleted_while_coming_in_is_unknown(
-    node: Node, seats: Table, office: Administration, monkeypatch: pytest.MonkeyPatch
+    node: Node, seats: Table, ann: Player, office: Administration, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ann = await seats.player("Ann")
     await ann.close()
     players = node.services.store.players
     recognise = players.recognise
@@ -107,16 +104,16 @@ async def test_who_is_deleted_while_coming_in_is_unknown(
     assert await again.closed() == 4101
 
 
-async def test_others_stay(node: Node, seats: Table, office: Administration) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_others_stay(node: Node, ann: Player, ben: Player, office: Administration) -> None:
     await office.ban("Ann")
     assert await ann.closed() == 4104
     await node.sessions.compare(node.services.store.players)
     assert (await ben.ask("ping"))["type"] == "pong"
 
 
-async def test_a_race_that_is_voided_is_cancelled_for_those_who_play_it(seats: Table, office: Administration) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_a_race_that_is_voided_is_cancelled_for_those_who_play_it(
+    ann: Player, ben: Player, office: Administration
+) -> None:
     race = await start_race(ann, ben)
     await office.void(race)
     for player in (ann, ben):

@@ -93,8 +93,7 @@ async def test_what_cannot_be_shown_is_refused_with_a_sentence(node: Node, path:
     assert (fetched.status, fetched.code) == (status, {400: "bad_message", 404: "not_found"}[status])
 
 
-async def test_a_day_is_shown_without_its_secret_and_without_anybodys_attempt(node: Node, seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_day_is_shown_without_its_secret_and_without_anybodys_attempt(node: Node, ann: Player) -> None:
     await ann.ask("daily.start", variant=GAME)
     shown = (await get(node, f"daily/{GAME}")).json
     own = await ann.ask("daily.get", variant=GAME)

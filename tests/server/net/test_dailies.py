@@ -9,7 +9,7 @@ from cellrace_server.challenges import Challenges
 from cellrace_server.core.daily import day_of
 from cellrace_server.store.errors import StoreUnavailable
 from tests.server.net.fetching import fetch
-from tests.story.players import JSON, Table, play
+from tests.story.players import JSON, Player, Table, play
 from tests.story.solved_games import stocked_game
 
 GAME = "one-suit"
@@ -40,8 +40,7 @@ async def test_an_attempt_is_played_ranked_and_shown(node: Node, seats: Table) -
     assert (await ben.ask("daily.get", variant=GAME)).keys().isdisjoint({"you", "deal", "salt"})
 
 
-async def test_nobody_else_sees_an_attempt_and_its_player_does(node: Node, seats: Table) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_nobody_else_sees_an_attempt_and_its_player_does(node: Node, ann: Player, ben: Player) -> None:
     race = (await ann.ask("daily.start", variant=GAME))["race"]
     assert (await ben.refused("race.watch", race=race))["code"] == "not_allowed"
     assert (await ben.refused("race.sync", race=race))["code"] == "not_allowed"
@@ -54,8 +53,7 @@ async def test_nobody_else_sees_an_attempt_and_its_player_does(node: Node, seats
     assert not {"deal", "salt"} & (await ann.ask("race.sync", race=race)).keys()
 
 
-async def test_after_a_drop_the_attempt_goes_on(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_after_a_drop_the_attempt_goes_on(seats: Table, ann: Player) -> None:
     race = (await ann.ask("daily.start", variant=GAME))["race"]
     await ann.drop()
     again = await seats.back(ann)

@@ -85,15 +85,13 @@ async def test_names_may_be_in_any_script(seats: Table) -> None:
         assert (await seats.player(name)).welcome["player"]["name"] == name
 
 
-async def test_a_token_brings_the_player_back_and_is_shown_once(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_token_brings_the_player_back_and_is_shown_once(seats: Table, ann: Player) -> None:
     again = await seats.back(ann)
     assert again.welcome["player"] == ann.welcome["player"]
     assert "token" not in again.welcome
 
 
-async def test_coming_back_under_another_name_frees_the_old_one(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_coming_back_under_another_name_frees_the_old_one(seats: Table, ann: Player) -> None:
     anna = await seats.player("Anna", token=ann.token)
     assert anna.welcome["player"] == {"id": ann.id, "name": "Anna", "bot": False}
     other = await seats.player("Ann")
@@ -102,8 +100,9 @@ async def test_coming_back_under_another_name_frees_the_old_one(seats: Table) ->
         await seats.player("ANNA")
 
 
-async def test_coming_back_under_a_taken_name_is_refused_and_keeps_the_old_one(seats: Table) -> None:
-    ann, bob = await seats.player("Ann"), await seats.player("Bob")
+async def test_coming_back_under_a_taken_name_is_refused_and_keeps_the_old_one(
+    seats: Table, ann: Player, bob: Player
+) -> None:
     back = await seats.stranger()
     assert (await back.refused("hello", token=bob.token, name="ann"))["code"] == "name_taken"
     assert (await back.hello(token=bob.token))["player"]["name"] == "Bob"
@@ -126,22 +125,19 @@ async def test_an_unknown_token_is_refused_and_closes(seats: Table, token: str) 
     assert await ann.closed() == 4101
 
 
-async def test_a_token_of_somebody_else_with_ones_own_id_is_refused(seats: Table) -> None:
-    ann, bob = await seats.player("Ann"), await seats.player("Bob")
+async def test_a_token_of_somebody_else_with_ones_own_id_is_refused(seats: Table, ann: Player, bob: Player) -> None:
     forged = ann.id + "." + bob.token.partition(".")[2]
     stranger = await seats.stranger()
     assert (await stranger.refused("hello", token=forged))["code"] == "bad_token"
 
 
-async def test_the_server_keeps_only_a_hash_of_a_token(seats: Table, redis_client: Redis) -> None:
-    ann = await seats.player("Ann")
+async def test_the_server_keeps_only_a_hash_of_a_token(ann: Player, redis_client: Redis) -> None:
     secret = ann.token.partition(".")[2].encode()
     for key in await redis_client.keys("*"):
         assert secret not in await redis_client.dump(key)
 
 
-async def test_a_banned_player_is_refused_and_closed(seats: Table, redis_client: Redis) -> None:
-    ann = await seats.player("Ann")
+async def test_a_banned_player_is_refused_and_closed(seats: Table, ann: Player, redis_client: Redis) -> None:
     (record,) = await redis_client.keys(f"*{ann.id}*")
     await redis_client.hset(record, "banned", "1")  # type: ignore[misc]  # redis-py types both of its clients as one
     back = await seats.stranger()
@@ -162,15 +158,13 @@ async def test_everything_before_hello_is_refused(seats: Table) -> None:
     await stranger.hello(name="Ann")
 
 
-async def test_a_second_hello_is_refused_and_changes_nothing(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_second_hello_is_refused_and_changes_nothing(ann: Player) -> None:
     assert (await ann.refused("hello", name="Bea"))["code"] == "already_hello"
     assert (await ann.refused("hello", token="nobody"))["code"] == "already_hello"
     assert (await ann.ask("race.create"))["entrants"][0]["player"]["name"] == "Ann"
 
 
-async def test_welcome_names_the_races_that_are_not_over(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_welcome_names_the_races_that_are_not_over(seats: Table, ann: Player) -> None:
     opened = (await ann.ask("race.create", settings={"seats": 3}))["race"]
     running = await start_race(ann, deal=1)
     done = await start_race(ann, deal=2)
@@ -198,8 +192,7 @@ class TestPatience:
         assert (await stranger.refused("hello", name="x"))["code"] == "bad_name"
         assert await stranger.closed() == 4103
 
-    async def test_who_has_said_hello_stays(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_who_has_said_hello_stays(self, seats: Table, ann: Player) -> None:
         late = await seats.stranger()
         assert await late.closed() == 4103
         await ann.ask("ping")
@@ -272,8 +265,7 @@ class TestGuesses:
         assert refused["retry_after"] > 0
         await seats.back(player)
 
-    async def test_wrong_tokens(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_wrong_tokens(self, seats: Table, ann: Player) -> None:
         for _ in range(2):
             assert (await (await seats.stranger()).refused("hello", token="wrong"))["code"] == "bad_token"
         refused = await (await seats.stranger()).refused("hello", token="wrong")
@@ -281,8 +273,7 @@ class TestGuesses:
         assert refused["retry_after"] > 0
         await seats.back(ann)
 
-    async def test_wrong_codes(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_wrong_codes(self, seats: Table, ann: Player) -> None:
         code = (await ann.ask("race.create", settings={"private": True}))["code"]
         bob = await seats.player("Bob")
         for _ in range(2):

@@ -88,15 +88,13 @@ class TestAnswer:
         assert (last["seq"], last["home"], last["won"]) == (3, 13, True)
         assert 0 <= first["at"] <= last["at"]
 
-    async def test_without_autoplay_only_what_the_player_moves(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_without_autoplay_only_what_the_player_moves(self, ann: Player) -> None:
         race = await start_race(ann, variant="one-suit", deal=94, autoplay="none")
         moved = await ann.ask("move", race=race, seq=0, moves=["2a", "1h"])
         assert moved["steps"] == [["2a"], ["1h"]]
         assert (moved["seq"], moved["home"]) == (2, 1)
 
-    async def test_undo_takes_back_the_last_entry_with_what_went_home(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_undo_takes_back_the_last_entry_with_what_went_home(self, ann: Player) -> None:
         race = await start_race(ann, variant="one-suit", deal=94)
         board = (await ann.ask("race.sync", race=race))["you"]["board"]
         moved = await ann.ask("move", race=race, seq=0, moves=["2a", "2b", "u", "u"])
@@ -108,31 +106,27 @@ class TestAnswer:
         assert (entrant["seq"], entrant["moves"], entrant["undos"], entrant["home"]) == (4, 2, 2, 0)
         assert (await illegal(ann, race, 4, "u"))["reason"] == "nothing_to_undo"
 
-    async def test_all_of_the_moves_or_none(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_all_of_the_moves_or_none(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         error = await illegal(ann, race, 0, "1a", "2b", "3c", "4d", "5a")
         assert (error["index"], error["reason"]) == (4, "cell_full")
         assert (await ann.ask("race.sync", race=race))["you"]["moves"] == []
         assert (await ann.ask("move", race=race, seq=0, moves=["1a", "2b", "3c", "4d"]))["seq"] == 4
 
-    async def test_sixty_four_moves_at_once(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_sixty_four_moves_at_once(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         moved = await ann.ask("move", race=race, seq=0, moves=["1a", "u"] * 32)
         assert (moved["seq"], len(moved["steps"])) == (64, 64)
 
-    async def test_at_never_falls_within_a_log(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_at_never_falls_within_a_log(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         ids = [await ann.send("move", race=race, seq=seq, moves=["1a" if seq % 2 == 0 else "u"]) for seq in range(30)]
         stamps = [(await ann.answer(request))["at"] for request in ids]
         assert stamps == sorted(stamps)
 
     async def test_is_given_only_when_the_store_has_it(
-        self, seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+        self, ann: Player, bob: Player, node: Node, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await start_race(ann, bob, deal=617)
         reached, go_on = asyncio.Event(), asyncio.Event()
         write = Committer._write  # noqa: SLF001 - the seam between the answer and the store
@@ -156,8 +150,7 @@ class TestAnswer:
 class TestRepeats:
     """A repeat gets the same answer again, in any state."""
 
-    async def test_of_the_last_message_and_of_any_before(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_of_the_last_message_and_of_any_before(self, ann: Player) -> None:
         race = await start_race(ann, variant="one-suit", deal=94)
         sent = [(0, ["2a"]), (1, ["2b", "u"]), (3, ["2b"]), (4, ["31v2"])]
         first = [await ann.ask("move", race=race, seq=seq, moves=moves) for seq, moves in sent]
@@ -170,16 +163,14 @@ class TestRepeats:
         repeated = await ann.ask("move", race=race, seq=0, moves=["2a"])
         assert {**repeated, "re": 0} == {**first[0], "re": 0}
 
-    async def test_after_coming_back(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_after_coming_back(self, seats: Table, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         first = await ann.ask("move", race=race, seq=0, moves=["1a", "1b"])
         await ann.drop()
         again = await (await seats.back(ann)).ask("move", race=race, seq=0, moves=["1a", "1b"])
         assert {**again, "re": 0} == {**first, "re": 0}
 
-    async def test_tells_the_rivals_nothing(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_tells_the_rivals_nothing(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob, deal=617)
         for _ in range(3):
             await play(ann, race, ["1a"])
@@ -187,8 +178,7 @@ class TestRepeats:
         await bob.settle()
         assert not bob.pushes or all(push["type"] != "race.progress" for push in bob.pushes)
 
-    async def test_other_moves_at_a_known_place_are_stale(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_other_moves_at_a_known_place_are_stale(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         await play(ann, race, ["1a", "1b"])
         for seq, moves in ((0, ["2a"]), (0, ["1a", "1b", "1c"]), (1, ["1c"]), (3, ["1c"]), (2**53 - 1, ["1c"])):
@@ -197,10 +187,9 @@ class TestRepeats:
         assert (await ann.ask("move", race=race, seq=1, moves=["1b"]))["seq"] == 2
 
     async def test_a_lost_answer_of_the_store_is_unknown_and_the_repeat_finds_out(
-        self, seats: Table, monkeypatch: pytest.MonkeyPatch
+        self, ann: Player, bob: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """`retry_later`: whether it was carried out is unknown; here it was."""
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await start_race(ann, bob, deal=617)
         call = Link.call
 
@@ -221,14 +210,12 @@ class TestRepeats:
 class TestRefusals:
     """In the page's order."""
 
-    async def test_no_such_race_and_not_entrant(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_no_such_race_and_not_entrant(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, deal=617)
         assert (await ann.refused("move", race="nothing", seq=9, moves=["zz"]))["code"] == "no_such_race"
         assert (await bob.refused("move", race=race, seq=9, moves=["zz"]))["code"] == "not_entrant"
 
-    async def test_not_started_not_running_already_done_before_stale(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_not_started_not_running_already_done_before_stale(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob, countdown=60)
         assert (await ann.refused("move", race=race, seq=9, moves=["zz"]))["code"] == "not_started"
         for player in (ann, bob):
@@ -245,15 +232,13 @@ class TestRefusals:
         await ann.push("race.over", race=race)
         assert (await bob.refused("move", race=race, seq=9, moves=["zz"]))["code"] == "already_done"
 
-    async def test_stale_before_illegal(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_stale_before_illegal(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         error = await ann.refused("move", race=race, seq=1, moves=["zz"])
         assert (error["code"], error["seq"]) == ("stale", 0)
 
     @pytest.mark.parametrize("reason", ILLEGAL)
-    async def test_illegal_moves_of_freecell(self, seats: Table, reason: str) -> None:
-        ann = await seats.player("Ann")
+    async def test_illegal_moves_of_freecell(self, ann: Player, reason: str) -> None:
         race = await start_race(ann, deal=617)
         for move in ILLEGAL[reason]:
             assert (await illegal(ann, race, 0, move))["reason"] == reason, move
@@ -273,15 +258,13 @@ class TestRefusals:
         ],
     )
     async def test_illegal_moves_of_other_kinds(
-        self, seats: Table, reason: str, settings: Map, moves: list[str]
+        self, ann: Player, reason: str, settings: Map, moves: list[str]
     ) -> None:
-        ann = await seats.player("Ann")
         race = await start_race(ann, **settings)
         error = await illegal(ann, race, 0, *moves)
         assert (error["reason"], error["index"]) == (reason, len(moves) - 1)
 
-    async def test_the_longest_move_is_bounded_by_the_frame_alone(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_the_longest_move_is_bounded_by_the_frame_alone(self, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         assert (await illegal(ann, race, 0, "1" * 10_000))["reason"] == "bad_notation"
 
@@ -292,8 +275,7 @@ class TestRefusals:
         def bounds(self) -> Bounds:
             return Bounds(burst=10**6, log_entries=10)
 
-        async def test_log_full(self, seats: Table) -> None:
-            ann = await seats.player("Ann")
+        async def test_log_full(self, ann: Player) -> None:
             assert ann.welcome["limits"]["log_entries"] == 10
             race = await start_race(ann, deal=617)
             await play(ann, race, ["1a", "u"] * 4)
@@ -328,8 +310,7 @@ class TestTold:
         assert not [push for push in bob.pushes if push["type"] == "race.moved"]
         assert "logs" not in await bob.ask("race.sync", race=race)
 
-    async def test_who_is_done_gets_moves_too(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_who_is_done_gets_moves_too(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await start_race(ann, bob, cem, variant="one-suit", deal=94)
         await play(ann, race, ["2a"])
         await bob.ask("race.concede", race=race)
@@ -343,8 +324,7 @@ class TestTold:
         await cem.push("race.done", race=race, player=ann.id)
         assert not [push for push in cem.pushes if push["type"] == "race.moved"]
 
-    async def test_a_win_is_told_with_its_time_and_place(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_a_win_is_told_with_its_time_and_place(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob, variant="one-suit", deal=94)
         last = await play(ann, race, WIN, at_once=1)
         for player in (ann, bob):
@@ -352,8 +332,7 @@ class TestTold:
             assert (done["player"], done["status"], done["home"], done["place"]) == (ann.id, "won", 13, 1)
             assert max(0, last["at"] - 250) <= done["time"] <= last["at"]
 
-    async def test_with_first_win_the_others_are_timed_out(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_with_first_win_the_others_are_timed_out(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await start_race(ann, bob, cem, variant="one-suit", deal=94, ends="first_win")
         await play(bob, race, ["2a"])
         await play(ann, race, WIN)
@@ -368,8 +347,7 @@ class TestTold:
 class TestReserve:
     """Marseille: three cards are laid out first."""
 
-    async def test_laid_out_by_the_player(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_laid_out_by_the_player(self, ann: Player) -> None:
         race = await start_race(ann, variant="marseille", deal=617, autoplay="none")
         whole = await ann.ask("race.sync", race=race)
         reserve, board = whole["reserve"], whole["you"]["board"]
@@ -385,8 +363,7 @@ class TestReserve:
         assert (entrant["seq"], entrant["moves"], entrant["undos"]) == (5, 0, 1)
         assert (after["layout"], after["reserve"]) == (whole["layout"], reserve)
 
-    async def test_laid_out_by_the_server(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_laid_out_by_the_server(self, ann: Player) -> None:
         race = await start_race(ann, variant="marseille", deal=617, placement="fixed", autoplay="none")
         whole = await ann.ask("race.sync", race=race)
         board = whole["you"]["board"]
@@ -400,8 +377,7 @@ class TestReserve:
         assert (await illegal(ann, race, 0, "r1"))["reason"] == "empty_source"
         await play(ann, race, ["1a"])
 
-    async def test_nothing_goes_home_while_the_reserve_is_out(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_nothing_goes_home_while_the_reserve_is_out(self, ann: Player) -> None:
         for deal in range(1, 200):
             race = await start_race(ann, variant="marseille", deal=deal)
             whole = await ann.ask("race.sync", race=race)

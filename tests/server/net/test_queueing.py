@@ -13,7 +13,7 @@ from cellrace_server.config import Config
 from cellrace_server.matching import Matching
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.queue import Match, QueueStore
-from tests.story.players import Table, table
+from tests.story.players import Player, Table, table
 from tests.waiting import eventually
 
 
@@ -43,8 +43,7 @@ async def test_two_at_different_nodes_are_matched_ready_and_started(seats: Table
         await player.push("race.started", race=race)
 
 
-async def test_who_waits_already_is_told_so_and_can_leave_and_come_again(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_who_waits_already_is_told_so_and_can_leave_and_come_again(ann: Player) -> None:
     await ann.ask("queue.join")
     assert (await ann.refused("queue.join", variant="one-suit"))["code"] == "already_queued"
     for _ in range(2):
@@ -52,20 +51,17 @@ async def test_who_waits_already_is_told_so_and_can_leave_and_come_again(seats: 
     assert (await ann.ask("queue.join", variant="one-suit"))["waiting"] == 1
 
 
-async def test_leaving_without_waiting_is_fine(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_leaving_without_waiting_is_fine(ann: Player) -> None:
     assert (await ann.ask("queue.leave"))["type"] == "ok"
 
 
-async def test_a_game_that_there_is_not_is_not_found(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_game_that_there_is_not_is_not_found(ann: Player) -> None:
     refused = await ann.refused("queue.join", variant="whist")
     assert (refused["code"], refused["field"]) == ("not_found", "variant")
     assert (await ann.ask("queue.join"))["type"] == "queued"
 
 
-async def test_once_matched_one_can_wait_again(seats: Table) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_once_matched_one_can_wait_again(ann: Player, ben: Player) -> None:
     for player in (ann, ben):
         await player.ask("queue.join", variant="one-suit")
     await ann.push("queue.matched")
@@ -118,8 +114,9 @@ async def test_who_reconnects_between_the_match_and_its_race_is_brought_into_it(
     await ann.push("race.started", race=race, patience=20)
 
 
-async def test_nobody_is_brought_into_a_race_of_their_own_making_by_that(seats: Table, redis_client: Redis) -> None:
-    ann = await seats.player("Ann")
+async def test_nobody_is_brought_into_a_race_of_their_own_making_by_that(
+    seats: Table, ann: Player, redis_client: Redis
+) -> None:
     await ann.ask("race.create", settings={"seats": 3})
     await ann.ask("queue.join", variant="one-suit")
     await redis_client.client_kill_filter(_type="pubsub")

@@ -6,7 +6,7 @@ import pytest
 
 from cellrace_server.config import Bounds
 from cellrace_server.net.connection import Connection
-from tests.story.players import JSON, Table
+from tests.story.players import JSON, Player, Table
 from tests.waiting import eventually
 
 
@@ -16,8 +16,7 @@ def bounds() -> Bounds:
     return Bounds(burst=20, per_second=0.5, rate_limited_per_minute=30)
 
 
-async def test_a_burst_is_carried_out_and_what_exceeds_it_is_refused(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_burst_is_carried_out_and_what_exceeds_it_is_refused(ann: Player) -> None:
     ids = [await ann.send("ping") for _ in range(25)]
     answers = [await ann.answer(request) for request in ids]
     assert [answer["type"] for answer in answers] == ["pong"] * 19 + ["error"] * 6
@@ -26,8 +25,7 @@ async def test_a_burst_is_carried_out_and_what_exceeds_it_is_refused(seats: Tabl
         assert 0 < refused["retry_after"] <= 2001
 
 
-async def test_what_is_refused_is_not_carried_out(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_what_is_refused_is_not_carried_out(seats: Table, ann: Player) -> None:
     for _ in range(18):
         await ann.ask("ping")
     ids = [await ann.send("race.create") for _ in range(2)]
@@ -38,9 +36,8 @@ async def test_what_is_refused_is_not_carried_out(seats: Table) -> None:
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_a_frame_that_is_not_accepted_costs_five(seats: Table, at_once: bool) -> None:
+async def test_a_frame_that_is_not_accepted_costs_five(ann: Player, at_once: bool) -> None:
     """However fast they come: three cost fifteen of the nineteen that hello leaves."""
-    ann = await seats.player("Ann")
     if at_once:
         ids = [await ann.send("nonsense") for _ in range(3)] + [await ann.send("ping") for _ in range(6)]
         answers = [await ann.answer(request) for request in ids]
@@ -54,8 +51,7 @@ async def test_a_frame_that_is_not_accepted_costs_five(seats: Table, at_once: bo
     ]
 
 
-async def test_a_frame_that_cannot_be_read_costs_five_as_well(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_frame_that_cannot_be_read_costs_five_as_well(ann: Player) -> None:
     for _ in range(3):
         await ann.socket.send(b"\xc1")
         error = await ann.read()
@@ -65,20 +61,17 @@ async def test_a_frame_that_cannot_be_read_costs_five_as_well(seats: Table) -> N
     assert codes == ["pong"] * 4 + ["rate_limited"]
 
 
-async def test_nonsense_beyond_the_bucket_is_rate_limited_too(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_nonsense_beyond_the_bucket_is_rate_limited_too(ann: Player) -> None:
     codes = [(await ann.answer(await ann.send("nonsense")))["code"] for _ in range(6)]
     assert codes == ["bad_message"] * 4 + ["rate_limited"] * 2
 
 
-async def test_a_refusal_of_the_game_costs_one(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_a_refusal_of_the_game_costs_one(ann: Player) -> None:
     codes = [(await ann.refused("race.ready", race="none"))["code"] for _ in range(19)]
     assert codes == ["no_such_race"] * 19
 
 
-async def test_so_many_refusals_within_a_minute_close_the_connection_and_no_fewer(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_so_many_refusals_within_a_minute_close_the_connection_and_no_fewer(ann: Player) -> None:
     for _ in range(19):
         await ann.ask("ping")
     for _ in range(29):
@@ -88,17 +81,15 @@ async def test_so_many_refusals_within_a_minute_close_the_connection_and_no_fewe
     assert (await ann.answer(last))["code"] == "rate_limited"
 
 
-async def test_what_came_before_the_flood_is_carried_out_in_order(seats: Table) -> None:
+async def test_what_came_before_the_flood_is_carried_out_in_order(ann: Player) -> None:
     """All in one go: the good ones are answered, then the refusals, then the connection ends."""
-    ann = await seats.player("Ann")
     ids = [await ann.send("ping") for _ in range(19 + 30 + 10)]
     assert await ann.closed() == 4102
     answers = [frame for frame in ann.frames if frame.get("re") in ids]
     assert [answer["type"] for answer in answers] == ["pong"] * 19 + ["error"] * 30
 
 
-async def test_being_closed_locks_nobody_out(seats: Table) -> None:
-    ann = await seats.player("Ann")
+async def test_being_closed_locks_nobody_out(seats: Table, ann: Player) -> None:
     for _ in range(60):
         await ann.send("ping")
     assert await ann.closed() == 4102
@@ -106,8 +97,7 @@ async def test_being_closed_locks_nobody_out(seats: Table) -> None:
     assert (await back.ask("ping"))["type"] == "pong"
 
 
-async def test_connections_have_buckets_of_their_own(seats: Table) -> None:
-    ann, bob = await seats.player("Ann"), await seats.player("Bob")
+async def test_connections_have_buckets_of_their_own(ann: Player, bob: Player) -> None:
     for _ in range(19):
         await ann.ask("ping")
     assert (await ann.refused("ping"))["code"] == "rate_limited"
@@ -151,8 +141,7 @@ class TestInbox:
     def bounds(self) -> Bounds:
         return Bounds(burst=100_000, per_second=100_000, inbox=50)
 
-    async def test_more_than_that_at_once_closes_the_connection(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_more_than_that_at_once_closes_the_connection(self, ann: Player) -> None:
         for _ in range(1000):
             await ann.send("race.list")
             if ann.socket.close_code is not None:

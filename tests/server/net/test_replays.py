@@ -14,7 +14,7 @@ from cellrace_server.app import Node, running
 from cellrace_server.config import Config
 from cellrace_server.signing import KEY_FILE, KeyUnfit, make_key
 from tests.server.net.fetching import fetch
-from tests.story.players import JSON, Table, open_race, play, start_race, table
+from tests.story.players import JSON, Player, Table, open_race, play, start_race, table
 from tests.waiting import eventually
 
 
@@ -58,8 +58,7 @@ async def test_it_is_the_same_before_and_after_the_race_is_packed(node: Node, se
     assert (await fetch(node.port, f"/api/v1/replays/{race}/{ann}")).body == before.body
 
 
-async def test_until_the_race_is_over_it_is_too_early_over_both_ways(node: Node, seats: Table) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_until_the_race_is_over_it_is_too_early_over_both_ways(node: Node, ann: Player, ben: Player) -> None:
     race = await open_race(ann, ben)
     assert (await ann.refused("replay.get", race=race, player=ann.id))["code"] == "too_early"
     running = await start_race(ann, ben)
@@ -78,8 +77,7 @@ async def test_who_was_not_in_the_race_has_no_replay(node: Node, seats: Table) -
         assert (fetched.status, fetched.code) == (404, "not_entrant")
 
 
-async def test_a_private_race_is_for_its_entrants(node: Node, seats: Table) -> None:
-    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+async def test_a_private_race_is_for_its_entrants(node: Node, seats: Table, ann: Player, ben: Player) -> None:
     whole = await ann.ask("race.create", settings={"private": True, "countdown": 0, "deal": 1})
     race = whole["race"]
     await ben.ask("race.join", code=whole["code"])

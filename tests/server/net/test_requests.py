@@ -190,8 +190,7 @@ class TestCreate:
 class TestJoin:
     """`race.join {race}` or `{code}`."""
 
-    async def test_by_id_and_everybody_hears_of_it(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_by_id_and_everybody_hears_of_it(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         joined = await bob.ask("race.join", race=race)
         assert (joined["version"], joined["host"], names(joined)) == (2, ann.id, ["Ann", "Bob"])
@@ -200,14 +199,12 @@ class TestJoin:
             assert push["player"] == {"id": bob.id, "name": "Bob", "bot": False}
 
     @pytest.mark.parametrize("change", [str.upper, str.lower, str.swapcase])
-    async def test_by_code_in_any_case(self, seats: Table, change: Any) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_by_code_in_any_case(self, ann: Player, bob: Player, change: Any) -> None:
         race = await ann.ask("race.create", settings={"private": True})
         joined = await bob.ask("race.join", code=change(race["code"]))
         assert (joined["race"], joined["code"]) == (race["race"], race["code"])
 
-    async def test_again_is_answered_with_the_race_in_every_state(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_again_is_answered_with_the_race_in_every_state(self, ann: Player, bob: Player) -> None:
         opened = await open_race(ann, bob)
         running = await start_race(ann, bob, deal=1)
         over = await over_race(ann, bob)
@@ -215,29 +212,25 @@ class TestJoin:
             answer = await bob.ask("race.join", race=race)
             assert (answer["type"], answer["state"]) == ("race", state)
 
-    async def test_again_by_code_too_when_it_is_over(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_again_by_code_too_when_it_is_over(self, seats: Table, ann: Player, bob: Player) -> None:
         race = await over_race(ann, bob)
         code = (await ann.ask("race.sync", race=race))["code"]
         assert (await bob.ask("race.join", code=code))["race"] == race
         assert (await (await seats.player()).refused("race.join", code=code))["code"] == "already_started"
 
-    async def test_a_private_race_only_by_its_code(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_a_private_race_only_by_its_code(self, ann: Player, bob: Player) -> None:
         race = await ann.ask("race.create", settings={"private": True})
         assert (await bob.refused("race.join", race=race["race"]))["code"] == "no_such_race"
         await bob.ask("race.join", code=race["code"])
         assert (await bob.ask("race.join", race=race["race"]))["type"] == "race"
 
-    async def test_race_full(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_race_full(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await open_race(ann, bob)
         assert (await cem.refused("race.join", race=race))["code"] == "race_full"
         await bob.ask("race.leave", race=race)
         assert names(await cem.ask("race.join", race=race)) == ["Ann", "Cem"]
 
-    async def test_the_last_seat_is_taken_once(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_the_last_seat_is_taken_once(self, seats: Table, ann: Player) -> None:
         others = [await seats.player() for _ in range(5)]
         race = await open_race(ann)
         ids = [await other.send("race.join", race=race) for other in others]
@@ -246,8 +239,7 @@ class TestJoin:
             sorted(answer.get("code", "race") for answer in answers if answer["type"] == "error") == ["race_full"] * 4
         )
 
-    async def test_already_started(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_already_started(self, seats: Table, ann: Player, bob: Player, cem: Player) -> None:
         counting = await open_race(ann, bob, seats=3, countdown=60)
         for player in (ann, bob):
             await player.ask("race.ready", race=counting)
@@ -257,8 +249,7 @@ class TestJoin:
         for race in (counting, running, over):
             assert (await cem.refused("race.join", race=race))["code"] == "already_started"
 
-    async def test_a_cancelled_race_is_not_running(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_a_cancelled_race_is_not_running(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await cancelled_race(ann, bob)
         assert (await cem.refused("race.join", race=race))["code"] == "not_running"
 
@@ -269,13 +260,13 @@ class TestJoin:
         race = await open_race(ann)
         assert (await bot.ask("race.join", race=race))["entrants"][1]["player"]["bot"] is True
 
-    async def test_no_such_race(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_no_such_race(self, ann: Player) -> None:
         for fields in ({"race": "nothing"}, {"race": ""}, {"code": "22222222"}, {"code": ""}, {"code": "ß"}):
             assert (await ann.refused("race.join", **fields))["code"] == "no_such_race"
 
-    async def test_who_is_refused_hears_nothing_of_the_race(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_who_is_refused_hears_nothing_of_the_race(
+        self, seats: Table, ann: Player, bob: Player, cem: Player
+    ) -> None:
         race = await open_race(ann, bob)
         await cem.refused("race.join", race=race)
         await ann.ask("race.ready", race=race)
@@ -287,8 +278,7 @@ class TestJoin:
 class TestLeave:
     """`race.leave {race}`, possible in every state."""
 
-    async def test_in_an_open_race(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_in_an_open_race(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         assert (await bob.ask("race.leave", race=race)).keys() == {"type", "re"}
         left = await ann.push("race.left", race=race)
@@ -297,23 +287,22 @@ class TestLeave:
         await bob.settle()
         assert not [push for push in bob.pushes if push["type"] != "race.joined"]
 
-    async def test_the_host_role_passes_to_the_one_who_joined_first_after(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_the_host_role_passes_to_the_one_who_joined_first_after(
+        self, ann: Player, bob: Player, cem: Player
+    ) -> None:
         race = await open_race(ann, bob, cem)
         await ann.ask("race.leave", race=race)
         assert (await cem.ask("race.sync", race=race))["host"] == bob.id
         await bob.ask("race.kick", race=race, player=cem.id)
 
-    async def test_who_leaves_last_cancels_the_race(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_who_leaves_last_cancels_the_race(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         await ann.ask("race.leave", race=race)
         assert (await bob.refused("race.join", race=race))["code"] == "not_running"
         await ann.ask("race.leave", race=race)  # Asking again for what already holds succeeds (NODES, 1).
         assert (await bob.refused("race.leave", race=race))["code"] == "not_entrant"
 
-    async def test_in_the_countdown_it_is_a_forfeit(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_in_the_countdown_it_is_a_forfeit(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await open_race(ann, bob, cem, countdown=60)
         for player in (ann, bob, cem):
             await player.ask("race.ready", race=race)
@@ -324,15 +313,15 @@ class TestLeave:
         answer = await ann.ask("race.sync", race=race)
         assert (answer["state"], statuses(answer)) == ("countdown", ["playing", "forfeited", "playing"])
 
-    async def test_if_all_forfeit_before_the_start_the_race_is_cancelled(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_if_all_forfeit_before_the_start_the_race_is_cancelled(self, ann: Player, bob: Player) -> None:
         race = await cancelled_race(ann, bob)
         answer = await ann.ask("race.sync", race=race)
         assert answer["state"] == "cancelled"
         assert "standings" not in answer
 
-    async def test_in_a_running_race_it_is_a_forfeit_and_the_others_go_on(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_in_a_running_race_it_is_a_forfeit_and_the_others_go_on(
+        self, seats: Table, ann: Player, bob: Player
+    ) -> None:
         race = await start_race(ann, bob, deal=617)
         await bob.ask("race.leave", race=race)
         done = await ann.push("race.done", race=race)
@@ -342,15 +331,13 @@ class TestLeave:
         assert not [push for push in bob.pushes if push["type"] == "race.progress"]
         assert (await seats.back(bob)).welcome["races"] == []
 
-    async def test_who_has_left_is_not_there_any_more(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_who_has_left_is_not_there_any_more(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob, deal=617)
         await bob.ask("race.leave", race=race)
         await ann.push("race.online", race=race, player=bob.id, online=False)
         assert [e["online"] for e in (await ann.ask("race.sync", race=race))["entrants"]] == [True, False]
 
-    async def test_when_done_and_when_over_it_changes_nothing(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_when_done_and_when_over_it_changes_nothing(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob, deal=617)
         await bob.ask("race.concede", race=race)
         await bob.ask("race.leave", race=race)
@@ -360,13 +347,11 @@ class TestLeave:
         await ann.ask("race.leave", race=race)
         assert (await ann.ask("race.sync", race=race))["version"] == over["version"]
 
-    async def test_in_a_cancelled_race(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_in_a_cancelled_race(self, ann: Player, bob: Player) -> None:
         race = await cancelled_race(ann, bob)
         await ann.ask("race.leave", race=race)
 
-    async def test_not_entrant(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_not_entrant(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         assert (await bob.refused("race.leave", race=race))["code"] == "not_entrant"
 
@@ -374,8 +359,7 @@ class TestLeave:
 class TestReady:
     """`race.ready {race, ready = true}`."""
 
-    async def test_there_and_back(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_there_and_back(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         for ready in (True, False):
             assert (await ann.ask("race.ready", race=race, ready=ready))["type"] == "ok"
@@ -383,15 +367,13 @@ class TestReady:
                 assert (await player.push("race.ready", race=race))["ready"] is ready
         assert statuses(await ann.ask("race.sync", race=race)) == ["joined", "joined"]
 
-    async def test_again_is_no_new_fact(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_again_is_no_new_fact(self, ann: Player) -> None:
         race = await open_race(ann)
         for _ in range(3):
             await ann.ask("race.ready", race=race)
         assert (await ann.ask("race.sync", race=race))["version"] == 2
 
-    async def test_when_all_are_ready_the_countdown_begins_by_itself(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_when_all_are_ready_the_countdown_begins_by_itself(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob, countdown=60)
         await ann.ask("race.ready", race=race)
         await ann.settle()
@@ -404,21 +386,20 @@ class TestReady:
         assert (answer["state"], statuses(answer)) == ("countdown", ["playing", "playing"])
         assert answer["commitment"] == countdown["commitment"]
 
-    async def test_one_is_enough_where_there_is_one_seat(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_one_is_enough_where_there_is_one_seat(self, seats: Table, ann: Player) -> None:
         race = await open_race(ann, seats=1)
         await ann.ask("race.ready", race=race)
         await ann.push("race.started", race=race)
 
-    async def test_one_alone_is_not_enough_where_there_are_more(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_one_alone_is_not_enough_where_there_are_more(self, ann: Player) -> None:
         race = await open_race(ann)
         await ann.ask("race.ready", race=race)
         assert (await ann.refused("race.start", race=race))["code"] == "too_few"
         assert (await ann.ask("race.sync", race=race))["state"] == "open"
 
-    async def test_one_who_is_offline_keeps_the_countdown_from_beginning(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_one_who_is_offline_keeps_the_countdown_from_beginning(
+        self, seats: Table, ann: Player, bob: Player
+    ) -> None:
         race = await open_race(ann, bob)
         await bob.ask("race.ready", race=race)
         await bob.drop()
@@ -428,8 +409,7 @@ class TestReady:
         await seats.back(bob)
         await ann.push("race.countdown", race=race)
 
-    async def test_already_started_and_not_entrant_and_not_running(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_already_started_and_not_entrant_and_not_running(self, ann: Player, bob: Player, cem: Player) -> None:
         running = await start_race(ann, bob, deal=1)
         over = await over_race(ann, bob)
         for race in (running, over):
@@ -441,8 +421,7 @@ class TestReady:
 class TestHost:
     """`race.start {race}` and `race.kick {race, player}`."""
 
-    async def test_start_removes_those_who_are_not_ready(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_start_removes_those_who_are_not_ready(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await open_race(ann, bob, cem)
         for player in (ann, bob):
             await player.ask("race.ready", race=race)
@@ -455,8 +434,7 @@ class TestHost:
         assert not [push for push in cem.pushes if push["type"] in ("race.countdown", "race.started")]
         assert (await cem.refused("race.sync", race=race))["code"] == "not_allowed"
 
-    async def test_a_host_who_is_not_ready_is_removed_as_well(self, seats: Table) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_a_host_who_is_not_ready_is_removed_as_well(self, ann: Player, bob: Player, cem: Player) -> None:
         race = await open_race(ann, bob, cem)
         for player in (bob, cem):
             await player.ask("race.ready", race=race)
@@ -465,15 +443,13 @@ class TestHost:
         await bob.push("race.started", race=race)
         assert (await bob.ask("race.sync", race=race))["host"] == bob.id
 
-    async def test_too_few(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_too_few(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         await bob.ask("race.ready", race=race)
         assert (await ann.refused("race.start", race=race))["code"] == "too_few"
         assert names(await ann.ask("race.sync", race=race)) == ["Ann", "Bob"]
 
-    async def test_kick(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_kick(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         await ann.ask("race.kick", race=race, player=bob.id)
         for player in (ann, bob):
@@ -482,22 +458,19 @@ class TestHost:
         assert (await bob.refused("race.sync", race=race))["code"] == "not_allowed"
         assert (await bob.ask("race.join", race=race))["version"] == left["version"] + 1
 
-    async def test_kicking_somebody_who_is_not_there(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_kicking_somebody_who_is_not_there(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         assert (await ann.refused("race.kick", race=race, player="nobody"))["code"] in ("not_found", "not_entrant")
         assert (await ann.refused("race.kick", race=race, player=bob.id))["code"] in ("not_found", "not_entrant")
 
     @pytest.mark.parametrize("kind", ["race.start", "race.kick"])
-    async def test_not_host(self, seats: Table, kind: str) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_not_host(self, ann: Player, bob: Player, cem: Player, kind: str) -> None:
         race = await open_race(ann, bob)
         for player in (bob, cem):
             assert (await player.refused(kind, race=race, player=ann.id))["code"] == "not_host"
 
     @pytest.mark.parametrize("kind", ["race.start", "race.kick"])
-    async def test_already_started_and_not_running(self, seats: Table, kind: str) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_already_started_and_not_running(self, ann: Player, bob: Player, kind: str) -> None:
         for race in (await start_race(ann, bob, deal=1), await over_race(ann, bob)):
             assert (await ann.refused(kind, race=race, player=bob.id))["code"] == "already_started"
         race = await cancelled_race(ann, bob)
@@ -508,8 +481,7 @@ class TestStopping:
     """`race.concede {race}` and `race.forfeit {race}`."""
 
     @pytest.mark.parametrize(("kind", "status"), [("race.concede", "conceded"), ("race.forfeit", "forfeited")])
-    async def test_ends_ones_game_with_what_is_home(self, seats: Table, kind: str, status: str) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_ends_ones_game_with_what_is_home(self, ann: Player, bob: Player, kind: str, status: str) -> None:
         race = await start_race(ann, bob, variant="one-suit", deal=94)
         home = (await play(ann, race, ["2a"]))["home"]
         assert home == 1
@@ -523,8 +495,7 @@ class TestStopping:
         await bob.ask("race.sync", race=race)
 
     @pytest.mark.parametrize("kind", ["race.concede", "race.forfeit"])
-    async def test_refusals(self, seats: Table, kind: str) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
+    async def test_refusals(self, ann: Player, bob: Player, cem: Player, kind: str) -> None:
         opened = await open_race(ann, bob)
         counting = await open_race(ann, bob, countdown=60)
         for player in (ann, bob):
@@ -546,8 +517,7 @@ class TestStopping:
 class TestSync:
     """`race.sync {race, since?}`."""
 
-    async def test_since_gives_the_facts_after_a_version(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_since_gives_the_facts_after_a_version(self, ann: Player, bob: Player) -> None:
         race = await over_race(ann, bob)
         facts = [frame for frame in ann.frames if "version" in frame and "re" not in frame and "race" in frame]
         last = facts[-1]["version"]
@@ -561,20 +531,17 @@ class TestSync:
             {k: v for k, v in fact.items() if k != "place"} for fact in told
         ]
 
-    async def test_a_version_that_is_not_yet_gives_the_whole_race(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_version_that_is_not_yet_gives_the_whole_race(self, ann: Player) -> None:
         race = await open_race(ann)
         assert (await ann.ask("race.sync", race=race, since=99))["type"] == "race"
 
-    async def test_not_allowed(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_not_allowed(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         assert (await bob.refused("race.sync", race=race))["code"] == "not_allowed"
         assert (await bob.refused("race.sync", race=race, since=0))["code"] == "not_allowed"
         assert (await bob.refused("race.sync", race="nothing"))["code"] == "no_such_race"
 
-    async def test_a_race_that_is_over_has_everything(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_a_race_that_is_over_has_everything(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob, variant="one-suit", deal=94)
         await play(ann, race, ["2a", "2b", "31v2"], at_once=2)
         await bob.ask("move", race=race, seq=0, moves=["2a", "u", "2a"])
@@ -596,8 +563,7 @@ class TestSync:
 class TestList:
     """`race.list {variant?, state?, mine = false, limit = 50}`."""
 
-    async def test_public_races_newest_first(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_public_races_newest_first(self, seats: Table, ann: Player, bob: Player) -> None:
         races = [await open_race(ann, seats=n) for n in (2, 3, 4)]
         listed = (await bob.ask("race.list"))["races"]
         assert [summary["race"] for summary in listed] == races[::-1]
@@ -612,16 +578,14 @@ class TestList:
             "entrants": (await ann.ask("race.sync", race=races[2]))["entrants"],
         }
 
-    async def test_private_races_are_listed_to_nobody_but_ones_own(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_private_races_are_listed_to_nobody_but_ones_own(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, private=True)
         assert (await bob.ask("race.list"))["races"] == []
         assert (await ann.ask("race.list"))["races"] == []
         assert [s["race"] for s in (await ann.ask("race.list", mine=True))["races"]] == [race]
         assert (await bob.ask("race.list", mine=True))["races"] == []
 
-    async def test_filters(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_filters(self, seats: Table, ann: Player) -> None:
         opened = await open_race(ann, variant="two-suit")
         running = await start_race(ann, variant="one-suit", deal=94)
         over = await over_race(ann, seats=1)
@@ -640,8 +604,7 @@ class TestList:
             assert await listed(mine=mine, state="over") == {over}
         assert (await ann.refused("race.list", variant="spider"))["code"] == "not_found"
 
-    async def test_the_limit_keeps_the_newest_of_all_states(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_the_limit_keeps_the_newest_of_all_states(self, seats: Table, ann: Player) -> None:
         old = await open_race(ann)
         over = await over_race(ann, seats=1)
         new = await open_race(ann)
@@ -656,8 +619,7 @@ class TestList:
                 listed = (await ann.ask("race.list", mine=mine, limit=limit))["races"]
                 assert [summary["race"] for summary in listed] == expected, (mine, limit)
 
-    async def test_no_secret_is_listed(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_no_secret_is_listed(self, ann: Player, bob: Player) -> None:
         await start_race(ann, deal=617)
         (summary,) = (await bob.ask("race.list"))["races"]
         assert not {"code", "deal", "salt", "layout", "settings", "commitment"} & summary.keys()
@@ -686,8 +648,7 @@ class TestStart:
             assert whole.get(field) == started.get(field)
         assert whole["you"]["moves"] == []
 
-    async def test_it_starts_no_earlier_than_it_says(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_it_starts_no_earlier_than_it_says(self, seats: Table, ann: Player) -> None:
         race = await open_race(ann, seats=1, countdown=1, deal=617)
         await ann.ask("race.ready", race=race)
         await ann.push("race.countdown", race=race)
@@ -700,8 +661,7 @@ class TestStart:
         assert started["start_at"] <= now <= started["start_at"] + 1000
         assert refusals > 3
 
-    async def test_the_same_player_never_gets_a_drawn_deal_twice(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_the_same_player_never_gets_a_drawn_deal_twice(self, seats: Table, ann: Player) -> None:
         drawn = []
         for _ in range(8):
             race = await open_race(ann, seats=1, variant="one-suit")

@@ -109,13 +109,11 @@ class TestFrames:
         assert (await ann.read())["code"] == "bad_message"
         await ann.ask("ping")
 
-    async def test_a_frame_that_is_too_large_closes(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_frame_that_is_too_large_closes(self, ann: Player) -> None:
         await ann.send("ping", padding="x" * 16384)
         assert await ann.closed() == 1009
 
-    async def test_a_frame_of_the_largest_size_is_answered(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_frame_of_the_largest_size_is_answered(self, ann: Player) -> None:
         rest = len(msgpack.packb({"type": "ping", "id": 9, "padding": "x" * 16000})) - 16000
         await ann.send_map({"type": "ping", "id": 9, "padding": "x" * (16384 - rest)})
         assert (await ann.answer(9))["type"] == "pong"
@@ -141,8 +139,7 @@ class TestFrames:
         assert answer["type"] == "pong"
         assert type(answer["re"]) is type(request_id)
 
-    async def test_without_an_id_an_answer_has_no_re(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_without_an_id_an_answer_has_no_re(self, ann: Player) -> None:
         await ann.send_map({"type": "ping"})
         pong = await ann.read()
         assert pong["type"] == "pong"
@@ -160,16 +157,14 @@ class TestFrames:
 class TestOrder:
     """Requests are carried out and answered in order; an answer precedes the pushes that it causes."""
 
-    async def test_pipelined_requests_are_answered_in_order(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_pipelined_requests_are_answered_in_order(self, seats: Table, ann: Player) -> None:
         race = (await ann.ask("race.create", settings={"seats": 1, "countdown": 0, "deal": 617}))["race"]
         kinds = ["race.sync", "ping", "race.list", "nonsense", "race.ready", "ping", "race.leave", "race.sync"] * 5
         ids = [await ann.send(kind, race=race) for kind in kinds]
         await ann.answer(ids[-1])
         assert [frame["re"] for frame in ann.frames if frame.get("re") in ids] == ids
 
-    async def test_pipelined_requests_see_what_those_before_them_did(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_pipelined_requests_see_what_those_before_them_did(self, seats: Table, ann: Player) -> None:
         race = (await ann.ask("race.create", settings={"seats": 2}))["race"]
         sent = []
         for ready in (True, False, True):
@@ -178,15 +173,13 @@ class TestOrder:
         answers = [await ann.answer(request) for request in sent]
         assert [a["entrants"][0]["status"] for a in answers[1::2]] == ["ready", "joined", "ready"]
 
-    async def test_a_pipelined_game_is_played_without_waiting(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_pipelined_game_is_played_without_waiting(self, ann: Player) -> None:
         race = await start_race(ann, deal=617, autoplay="none")
         moves = ["1a", "1b", "1c", "1d", "u", "u", "u", "u"]
         ids = [await ann.send("move", race=race, seq=seq, moves=[move]) for seq, move in enumerate(moves)]
         assert [(await ann.answer(request))["seq"] for request in ids] == list(range(1, 9))
 
-    async def test_an_answer_precedes_the_pushes_that_it_causes(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_an_answer_precedes_the_pushes_that_it_causes(self, seats: Table, ann: Player) -> None:
         created = await ann.send("race.create", settings={"seats": 1, "countdown": 0, "deal": 617})
         race = (await ann.answer(created))["race"]
         readied = await ann.send("race.ready", race=race)
@@ -206,8 +199,7 @@ class TestOrder:
             "race.over",
         ]
 
-    async def test_a_rematch_is_answered_before_its_opening_is_told(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_a_rematch_is_answered_before_its_opening_is_told(self, ann: Player, bob: Player) -> None:
         race = await start_race(ann, bob)
         for player in (ann, bob):
             await player.ask("race.concede", race=race)
@@ -220,8 +212,7 @@ class TestOrder:
         order = [frame.get("re", frame["type"]) for frame in ann.frames]
         assert order[order.index(asked) :] == [asked, "race.rematch", "race.joined"]
 
-    async def test_a_winning_move_is_answered_before_the_end_is_told(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_winning_move_is_answered_before_the_end_is_told(self, ann: Player) -> None:
         race = await start_race(ann, variant="one-suit", deal=94)
         await play(ann, race, ["2a", "2b", "31v2"], at_once=3)
         await ann.push("race.over", race=race)
@@ -232,8 +223,7 @@ class TestOrder:
 class TestTakeover:
     """A second connection of a player takes over (protocol, section 2)."""
 
-    async def test_the_older_connection_is_closed_and_the_newer_goes_on(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_the_older_connection_is_closed_and_the_newer_goes_on(self, seats: Table, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         await play(ann, race, ["1a"])
         again = await seats.back(ann, JSON)
@@ -242,15 +232,15 @@ class TestTakeover:
         assert (await again.ask("race.sync", race=race))["you"]["moves"] == ["1a"]
         await play(again, race, ["1b"], seq=1)
 
-    async def test_the_newer_gets_the_pushes_of_its_races_from_welcome_on(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_the_newer_gets_the_pushes_of_its_races_from_welcome_on(
+        self, seats: Table, ann: Player, bob: Player
+    ) -> None:
         race = await open_race(ann, bob)
         again = await seats.back(ann)
         await bob.ask("race.ready", race=race)
         await again.push("race.ready", race=race, player=bob.id)
 
-    async def test_nobody_is_told_of_an_absence(self, seats: Table) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_nobody_is_told_of_an_absence(self, seats: Table, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         await seats.back(ann)
         await ann.closed()
@@ -259,9 +249,10 @@ class TestTakeover:
         await bob.settle()
         assert not [push for push in bob.pushes if push["type"] == "race.online"]
 
-    async def test_nothing_of_the_older_is_carried_out_once_the_newer_is_welcome(self, seats: Table) -> None:
+    async def test_nothing_of_the_older_is_carried_out_once_the_newer_is_welcome(
+        self, seats: Table, ann: Player
+    ) -> None:
         """However much the older has sent and sends: what the newer sees then is all there will ever be."""
-        ann = await seats.player("Ann")
         for _ in range(300):
             await ann.send("race.create")
         again = await seats.stranger()
@@ -276,9 +267,8 @@ class TestTakeover:
         assert len(answered) == seen
 
     async def test_a_request_under_way_ends_before_the_newer_is_welcome(
-        self, seats: Table, monkeypatch: pytest.MonkeyPatch
+        self, seats: Table, ann: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ann = await seats.player("Ann")
         race = (await ann.ask("race.create"))["race"]
         writing, go_on = asyncio.Event(), asyncio.Event()
         append = RaceStore.append
@@ -300,8 +290,7 @@ class TestTakeover:
         assert (await ann.answer(under_way))["type"] == "ok"
         assert (await again.ask("race.sync", race=race))["entrants"][0]["status"] == "ready"
 
-    async def test_a_chain_of_takeovers_leaves_the_last(self, seats: Table) -> None:
-        ann = await seats.player("Ann")
+    async def test_a_chain_of_takeovers_leaves_the_last(self, seats: Table, ann: Player) -> None:
         race = await start_race(ann, deal=617)
         chain = [ann]
         chain += [await seats.back(ann) for _ in range(5)]
@@ -309,9 +298,10 @@ class TestTakeover:
             assert await older.closed() == 4100
         await play(chain[-1], race, ["1a"])
 
-    async def test_connections_at_once_leave_the_newest(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_connections_at_once_leave_the_newest(
+        self, seats: Table, ann: Player, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Also when an older one is slower to come in: it gives way to the one that overtook it."""
-        ann = await seats.player("Ann")
         race = await start_race(ann, deal=617)
         resuming, go_on = asyncio.Event(), asyncio.Event()
         resume = Admission.resume
@@ -333,8 +323,7 @@ class TestTakeover:
         await play(fast, race, ["1a"])
 
     @pytest.mark.parametrize("racing", [True, False])
-    async def test_of_many_connections_at_once_one_stays(self, seats: Table, racing: bool) -> None:
-        ann = await seats.player("Ann")
+    async def test_of_many_connections_at_once_one_stays(self, seats: Table, ann: Player, racing: bool) -> None:
         if racing:
             await start_race(ann, deal=617)
         many = [await seats.stranger() for _ in range(6)]
@@ -361,10 +350,9 @@ class TestLoss:
     """A connection that is lost in the middle of something."""
 
     async def test_what_was_written_becomes_known_to_the_others(
-        self, seats: Table, monkeypatch: pytest.MonkeyPatch
+        self, seats: Table, ann: Player, bob: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Ann is ready and gone in the same moment: Bob hears both, and the race is not stuck."""
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await open_race(ann, bob)
         await bob.ask("race.ready", race=race)
         written, go_on = asyncio.Event(), asyncio.Event()
@@ -388,9 +376,8 @@ class TestLoss:
         await bob.push("race.started", race=race)
 
     async def test_a_move_that_was_written_is_there_after_the_return(
-        self, seats: Table, monkeypatch: pytest.MonkeyPatch
+        self, seats: Table, ann: Player, bob: Player, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await start_race(ann, bob, deal=617)
         submitted, go_on = asyncio.Event(), asyncio.Event()
         write = Committer._write  # noqa: SLF001 - the seam between a move and the store
@@ -412,9 +399,8 @@ class TestLoss:
         assert (await again.ask("move", race=race, seq=0, moves=["1a"]))["seq"] == 1
 
     async def test_who_is_lost_while_entering_does_not_seem_to_be_there(
-        self, seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+        self, ann: Player, bob: Player, node: Node, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await open_race(ann)
         joining, go_on = asyncio.Event(), asyncio.Event()
         append = RaceStore.append
@@ -450,9 +436,16 @@ class TestLostReplies:
         ],
     )
     async def test_the_others_hear_of_it_once_and_the_repeat_changes_nothing(
-        self, seats: Table, monkeypatch: pytest.MonkeyPatch, kind: str, state: str, push: str, again: str
+        self,
+        ann: Player,
+        bob: Player,
+        cem: Player,
+        monkeypatch: pytest.MonkeyPatch,
+        kind: str,
+        state: str,
+        push: str,
+        again: str,
     ) -> None:
-        ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
         begin = open_race if state == "open" else start_race
         race = await begin(ann, bob, cem, deal=617)
         lose_reply(monkeypatch, "race_append")
@@ -465,8 +458,7 @@ class TestLostReplies:
             await player.ask("race.sync", race=race)
             assert not [later for later in player.pushes if later["type"] == push]
 
-    async def test_of_entering(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
+    async def test_of_entering(self, ann: Player, bob: Player, monkeypatch: pytest.MonkeyPatch) -> None:
         race = await open_race(ann)
         lose_reply(monkeypatch, "race_append")
         assert (await bob.refused("race.join", race=race))["code"] == "retry_later"
@@ -476,9 +468,8 @@ class TestLostReplies:
         await ann.ask("race.ready", race=race)
         await bob.push("race.ready", race=race)
 
-    async def test_of_a_countdown_that_begins(self, seats: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test_of_a_countdown_that_begins(self, ann: Player, bob: Player, monkeypatch: pytest.MonkeyPatch) -> None:
         """It began, with the deal that was drawn, and is told."""
-        ann, bob = await seats.player("Ann"), await seats.player("Bob")
         race = await open_race(ann, bob, variant="one-suit")
         await bob.ask("race.ready", race=race)
         await ann.push("race.ready", race=race)
@@ -509,8 +500,9 @@ def lose_reply(monkeypatch: pytest.MonkeyPatch, function: str, after: int = 0) -
 class TestSlowReaders:
     """A client that does not read is let go, and nobody waits for it."""
 
-    async def test_one_that_never_reads_is_let_go_and_the_others_play_on(self, seats: Table, node: Node) -> None:
-        ann = await seats.player("Ann")
+    async def test_one_that_never_reads_is_let_go_and_the_others_play_on(
+        self, seats: Table, ann: Player, node: Node
+    ) -> None:
         deaf = await seats.player("Deaf")
         race = await start_race(ann, deaf, deal=617)
         (session,) = [session for session in node.sessions if session.player.id == deaf.id]

@@ -163,3 +163,20 @@ async def test_both_subprotocols_tell_the_same(seats: Table) -> None:
         return [frame for frame in player.frames if frame["type"] in kinds]
 
     assert facts(ann) == facts(bob)
+
+
+async def test_who_comes_back_is_told_the_race_whole_and_only_later_what_was_missed(seats: Table) -> None:
+    """What was played meanwhile is no fact: the facts after a version are for a connection that stayed open."""
+    ann, bob = await seats.player("Ann", JSON), await seats.player("Bob", JSON)
+    race = await start_race(ann, bob, deal=617)
+    known = (await bob.ask("race.sync", race=race))["version"]
+    await play(ann, race, ["1a"])
+    for since in (1, known):
+        whole = await (await seats.back(bob, JSON)).ask("race.sync", race=race, since=since)
+        assert (whole["type"], whole["version"], whole["entrants"][0]["moves"]) == ("race", known, 1)
+    again = await seats.back(bob, JSON)
+    await again.ask("race.sync", race=race)
+    await ann.ask("race.concede", race=race)
+    await again.push("race.done", race=race)
+    missed = await again.ask("race.sync", race=race, since=known)
+    assert [event["type"] for event in missed["events"]] == ["race.done"]
