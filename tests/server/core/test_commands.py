@@ -107,7 +107,7 @@ class TestReadiness:
     def test_what_holds_already_is_no_new_fact(self) -> None:
         assert decide(open_race(ANN, ready=True), SetReady("ann", True), NOW) == []
 
-    def test_only_entrants(self) -> None:
+    def test_only_an_entrant_can_be_ready(self) -> None:
         assert refusal(open_race(ANN), SetReady("ben", True)) is ErrorCode.NOT_ENTRANT
 
 
@@ -158,7 +158,7 @@ class TestLeaving:
     def test_a_race_that_has_ended_may_be_left(self) -> None:
         assert decide(after(open_race(ANN), Cancelled(CancelReason.EMPTY)), Leave("ann"), NOW) == []
 
-    def test_only_entrants(self) -> None:
+    def test_only_an_entrant_can_leave(self) -> None:
         assert refusal(open_race(ANN), Leave("ben")) is ErrorCode.NOT_ENTRANT
 
 
@@ -179,7 +179,7 @@ class TestStarting:
         race = open_race(ANN, ready=True, settings=Settings(seats=1, countdown=0))
         assert decide(race, Start("ann", "c"), NOW) == [CountdownBegan(NOW, "c")]
 
-    def test_only_the_host(self) -> None:
+    def test_only_the_host_starts(self) -> None:
         race = open_race(ANN, BEN, ready=True)
         assert refusal(race, Start("ben", "c")) is ErrorCode.NOT_HOST
         assert refusal(race, Start("dan", "c")) is ErrorCode.NOT_HOST
@@ -192,7 +192,7 @@ class TestKicking:
     def test_the_host_removes_an_entrant(self) -> None:
         assert decide(open_race(ANN, BEN), Kick("ann", "ben"), NOW) == [Left("ben", LeftReason.KICKED)]
 
-    def test_only_the_host(self) -> None:
+    def test_only_the_host_kicks(self) -> None:
         assert refusal(open_race(ANN, BEN), Kick("ben", "ann")) is ErrorCode.NOT_HOST
 
     def test_whoever_is_not_there_is_not_found(self) -> None:
@@ -209,14 +209,14 @@ class TestStopping:
     ) -> None:
         assert decide(begun(ANN, BEN), command("ann", TALLY), START) == [Done("ann", status, TALLY)]
 
-    def test_once(self, command: type[Concede | Forfeit], status: EntrantStatus) -> None:
+    def test_whoever_is_done_cannot_stop_again(self, command: type[Concede | Forfeit], status: EntrantStatus) -> None:
         race = done(begun(ANN, BEN), "ann", status)
         assert refusal(race, command("ann", TALLY), START + 61_000) is ErrorCode.ALREADY_DONE
 
     def test_not_before_the_start(self, command: type[Concede | Forfeit], status: EntrantStatus) -> None:
         assert refusal(begun(ANN, BEN), command("ann", TALLY), START - 1) is ErrorCode.NOT_STARTED
 
-    def test_only_entrants(self, command: type[Concede | Forfeit], status: EntrantStatus) -> None:
+    def test_only_an_entrant_can_stop(self, command: type[Concede | Forfeit], status: EntrantStatus) -> None:
         assert refusal(begun(ANN, BEN), command("dan", TALLY), START) is ErrorCode.NOT_ENTRANT
 
     def test_the_last_one_leaves_nothing_to_wait_for(
@@ -250,7 +250,7 @@ class TestRematching:
         assert decide(race, Rematch("ben", "s"), START + 90_000) == [Rematched("s")]
         assert decide(after(race, Rematched("s")), Rematch("ann", "s"), START + 90_000) == []
 
-    def test_only_entrants(self) -> None:
+    def test_only_an_entrant_asks_for_a_rematch(self) -> None:
         assert refusal(begun(ANN, BEN), Rematch("dan", "s"), START) is ErrorCode.NOT_ENTRANT
 
 

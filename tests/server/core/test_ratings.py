@@ -8,11 +8,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from cellrace.messages import EntrantStatus, RaceKind, Settings
 from cellrace_server.core.race import standings
 from cellrace_server.core.ratings import Skill, is_rated, places_of, rate
-from tests.server.races import ANN, BEN, START, begun, done, new_race, player
+from tests.server.races import ANN, BEN, START, begun, done, player
 
 SKILLS = st.builds(
     Skill,
@@ -111,17 +112,17 @@ def test_the_places_are_those_of_the_standings_also_of_games_that_were_not_finis
 
 
 class TestWhatCounts:
-    def test_ranked_races_of_two_and_more(self) -> None:
+    def test_a_ranked_race_of_two_counts(self) -> None:
         assert is_rated(begun(ANN, BEN))
 
-    def test_not_a_race_of_one(self) -> None:
+    def test_a_race_of_one_does_not_count(self) -> None:
         assert not is_rated(begun(ANN, settings=Settings(seats=1)))
 
-    def test_not_an_unranked_one(self) -> None:
+    def test_an_unranked_race_does_not_count(self) -> None:
         assert not is_rated(begun(ANN, BEN, settings=Settings(seats=4, ranked=False)))
 
-    def test_not_a_daily(self) -> None:
-        assert not is_rated(new_race(kind=RaceKind.DAILY))
+    def test_a_daily_does_not_count(self) -> None:
+        assert not is_rated(replace(begun(ANN, BEN), kind=RaceKind.DAILY))
 
     def test_an_entrant_who_forfeits_counts(self) -> None:
         race = done(begun(ANN, BEN), "ann", EntrantStatus.FORFEITED, at=START + 1)

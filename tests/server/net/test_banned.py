@@ -104,7 +104,7 @@ async def test_who_is_deleted_while_coming_in_is_unknown(
     assert await again.closed() == 4101
 
 
-async def test_others_stay(node: Node, ann: Player, ben: Player, office: Administration) -> None:
+async def test_the_others_stay(node: Node, ann: Player, ben: Player, office: Administration) -> None:
     await office.ban("Ann")
     assert await ann.closed() == 4104
     await node.sessions.compare(node.services.store.players)

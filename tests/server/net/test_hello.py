@@ -257,7 +257,7 @@ class TestGuesses:
     def bounds(self) -> Bounds:
         return Bounds(new_players_here=3, wrong_guesses=2)
 
-    async def test_new_players(self, seats: Table) -> None:
+    async def test_new_players_are_few_and_known_ones_come_in_all_the_same(self, seats: Table) -> None:
         for name in ("Ann", "Bob", "Cem"):
             player = await seats.player(name)
         refused = await (await seats.stranger()).refused("hello", name="Dee")
@@ -265,7 +265,7 @@ class TestGuesses:
         assert refused["retry_after"] > 0
         await seats.back(player)
 
-    async def test_wrong_tokens(self, seats: Table, ann: Player) -> None:
+    async def test_after_wrong_tokens_only_a_right_one_is_taken(self, seats: Table, ann: Player) -> None:
         for _ in range(2):
             assert (await (await seats.stranger()).refused("hello", token="wrong"))["code"] == "bad_token"
         refused = await (await seats.stranger()).refused("hello", token="wrong")
@@ -273,7 +273,7 @@ class TestGuesses:
         assert refused["retry_after"] > 0
         await seats.back(ann)
 
-    async def test_wrong_codes(self, seats: Table, ann: Player) -> None:
+    async def test_after_wrong_codes_a_right_one_is_not_taken_either(self, seats: Table, ann: Player) -> None:
         code = (await ann.ask("race.create", settings={"private": True}))["code"]
         bob = await seats.player("Bob")
         for _ in range(2):

@@ -275,7 +275,7 @@ class TestRefusals:
         def bounds(self) -> Bounds:
             return Bounds(burst=10**6, log_entries=10)
 
-        async def test_log_full(self, ann: Player) -> None:
+        async def test_a_full_log_takes_no_entry_more_and_the_game_can_be_conceded(self, ann: Player) -> None:
             assert ann.welcome["limits"]["log_entries"] == 10
             race = await start_race(ann, deal=617)
             await play(ann, race, ["1a", "u"] * 4)

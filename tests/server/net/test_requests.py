@@ -190,7 +190,7 @@ class TestCreate:
 class TestJoin:
     """`race.join {race}` or `{code}`."""
 
-    async def test_by_id_and_everybody_hears_of_it(self, ann: Player, bob: Player) -> None:
+    async def test_by_its_id_and_everybody_hears_of_it(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         joined = await bob.ask("race.join", race=race)
         assert (joined["version"], joined["host"], names(joined)) == (2, ann.id, ["Ann", "Bob"])
@@ -224,7 +224,9 @@ class TestJoin:
         await bob.ask("race.join", code=race["code"])
         assert (await bob.ask("race.join", race=race["race"]))["type"] == "race"
 
-    async def test_race_full(self, ann: Player, bob: Player, cem: Player) -> None:
+    async def test_a_full_race_takes_nobody_more_until_somebody_leaves(
+        self, ann: Player, bob: Player, cem: Player
+    ) -> None:
         race = await open_race(ann, bob)
         assert (await cem.refused("race.join", race=race))["code"] == "race_full"
         await bob.ask("race.leave", race=race)
@@ -239,7 +241,9 @@ class TestJoin:
             sorted(answer.get("code", "race") for answer in answers if answer["type"] == "error") == ["race_full"] * 4
         )
 
-    async def test_already_started(self, seats: Table, ann: Player, bob: Player, cem: Player) -> None:
+    async def test_from_the_countdown_on_it_is_too_late(
+        self, seats: Table, ann: Player, bob: Player, cem: Player
+    ) -> None:
         counting = await open_race(ann, bob, seats=3, countdown=60)
         for player in (ann, bob):
             await player.ask("race.ready", race=counting)
@@ -253,14 +257,14 @@ class TestJoin:
         race = await cancelled_race(ann, bob)
         assert (await cem.refused("race.join", race=race))["code"] == "not_running"
 
-    async def test_bots_not_allowed(self, seats: Table) -> None:
+    async def test_bots_stay_out_where_they_are_not_wanted(self, seats: Table) -> None:
         ann, bot = await seats.player("Ann"), await seats.player("Rook", bot=True)
         race = await open_race(ann, bots=False)
         assert (await bot.refused("race.join", race=race))["code"] == "bots_not_allowed"
         race = await open_race(ann)
         assert (await bot.ask("race.join", race=race))["entrants"][1]["player"]["bot"] is True
 
-    async def test_no_such_race(self, ann: Player) -> None:
+    async def test_what_names_no_race_is_no_such_race(self, ann: Player) -> None:
         for fields in ({"race": "nothing"}, {"race": ""}, {"code": "22222222"}, {"code": ""}, {"code": "ß"}):
             assert (await ann.refused("race.join", **fields))["code"] == "no_such_race"
 
@@ -278,7 +282,7 @@ class TestJoin:
 class TestLeave:
     """`race.leave {race}`, possible in every state."""
 
-    async def test_in_an_open_race(self, ann: Player, bob: Player) -> None:
+    async def test_an_open_race_goes_on_without_who_left(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         assert (await bob.ask("race.leave", race=race)).keys() == {"type", "re"}
         left = await ann.push("race.left", race=race)
@@ -347,7 +351,7 @@ class TestLeave:
         await ann.ask("race.leave", race=race)
         assert (await ann.ask("race.sync", race=race))["version"] == over["version"]
 
-    async def test_in_a_cancelled_race(self, ann: Player, bob: Player) -> None:
+    async def test_a_cancelled_race_may_be_left_too(self, ann: Player, bob: Player) -> None:
         race = await cancelled_race(ann, bob)
         await ann.ask("race.leave", race=race)
 
@@ -359,7 +363,7 @@ class TestLeave:
 class TestReady:
     """`race.ready {race, ready = true}`."""
 
-    async def test_there_and_back(self, ann: Player, bob: Player) -> None:
+    async def test_everybody_hears_who_is_ready_and_who_is_not_any_more(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         for ready in (True, False):
             assert (await ann.ask("race.ready", race=race, ready=ready))["type"] == "ok"
@@ -443,13 +447,13 @@ class TestHost:
         await bob.push("race.started", race=race)
         assert (await bob.ask("race.sync", race=race))["host"] == bob.id
 
-    async def test_too_few(self, ann: Player, bob: Player) -> None:
+    async def test_one_who_is_ready_is_too_few_to_start_with(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         await bob.ask("race.ready", race=race)
         assert (await ann.refused("race.start", race=race))["code"] == "too_few"
         assert names(await ann.ask("race.sync", race=race)) == ["Ann", "Bob"]
 
-    async def test_kick(self, ann: Player, bob: Player) -> None:
+    async def test_who_is_kicked_hears_it_and_may_come_back(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann, bob)
         await ann.ask("race.kick", race=race, player=bob.id)
         for player in (ann, bob):
@@ -458,13 +462,13 @@ class TestHost:
         assert (await bob.refused("race.sync", race=race))["code"] == "not_allowed"
         assert (await bob.ask("race.join", race=race))["version"] == left["version"] + 1
 
-    async def test_kicking_somebody_who_is_not_there(self, ann: Player, bob: Player) -> None:
+    async def test_nobody_is_kicked_who_is_not_there(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
-        assert (await ann.refused("race.kick", race=race, player="nobody"))["code"] in ("not_found", "not_entrant")
-        assert (await ann.refused("race.kick", race=race, player=bob.id))["code"] in ("not_found", "not_entrant")
+        assert (await ann.refused("race.kick", race=race, player="nobody"))["code"] == "not_found"
+        assert (await ann.refused("race.kick", race=race, player=bob.id))["code"] == "not_found"
 
     @pytest.mark.parametrize("kind", ["race.start", "race.kick"])
-    async def test_not_host(self, ann: Player, bob: Player, cem: Player, kind: str) -> None:
+    async def test_only_the_host_starts_and_kicks(self, ann: Player, bob: Player, cem: Player, kind: str) -> None:
         race = await open_race(ann, bob)
         for player in (bob, cem):
             assert (await player.refused(kind, race=race, player=ann.id))["code"] == "not_host"
@@ -495,7 +499,9 @@ class TestStopping:
         await bob.ask("race.sync", race=race)
 
     @pytest.mark.parametrize("kind", ["race.concede", "race.forfeit"])
-    async def test_refusals(self, ann: Player, bob: Player, cem: Player, kind: str) -> None:
+    async def test_only_entrants_stop_and_only_while_they_play(
+        self, ann: Player, bob: Player, cem: Player, kind: str
+    ) -> None:
         opened = await open_race(ann, bob)
         counting = await open_race(ann, bob, countdown=60)
         for player in (ann, bob):
@@ -535,7 +541,7 @@ class TestSync:
         race = await open_race(ann)
         assert (await ann.ask("race.sync", race=race, since=99))["type"] == "race"
 
-    async def test_not_allowed(self, ann: Player, bob: Player) -> None:
+    async def test_a_stranger_may_not_ask_how_a_race_stands(self, ann: Player, bob: Player) -> None:
         race = await open_race(ann)
         assert (await bob.refused("race.sync", race=race))["code"] == "not_allowed"
         assert (await bob.refused("race.sync", race=race, since=0))["code"] == "not_allowed"
@@ -585,7 +591,7 @@ class TestList:
         assert [s["race"] for s in (await ann.ask("race.list", mine=True))["races"]] == [race]
         assert (await bob.ask("race.list", mine=True))["races"] == []
 
-    async def test_filters(self, seats: Table, ann: Player) -> None:
+    async def test_a_list_has_the_races_that_fit_all_that_is_asked_for(self, seats: Table, ann: Player) -> None:
         opened = await open_race(ann, variant="two-suit")
         running = await start_race(ann, variant="one-suit", deal=94)
         over = await over_race(ann, seats=1)
