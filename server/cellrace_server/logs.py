@@ -6,6 +6,7 @@ What other libraries say through `logging` is written in the same way, warnings 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import TextIO
 
@@ -41,7 +42,8 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
 
 def _for_people() -> list[Processor]:
     # Plain, for the other kinds of traceback show local variables: a deal or a token may be among them.
-    return [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+    colors = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=structlog.dev.plain_traceback)]
 
 
 def _for_programs() -> list[Processor]:

@@ -78,6 +78,18 @@ def test_on_a_terminal_lines_are_for_people() -> None:
     assert re.search(r"\[info +\] race begun +race=r1\n$", text)
 
 
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_without_colours_where_none_are_wanted(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for colours in (True, False):
+        stream = Terminal()
+        configure_logs("info", stream)
+        structlog.get_logger().info("race begun", race="r1")
+        assert ("\x1b[" in stream.getvalue()) == colours
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "elsewhere"])
 def test_a_traceback_shows_no_local_variables(stream: io.StringIO) -> None:
     configure_logs("info", stream)

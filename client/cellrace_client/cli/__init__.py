@@ -93,6 +93,12 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(_CTRL_C)
+        except click.Abort as aborted:
+            # What click makes of Ctrl-C at a question, whose line has no end yet.
+            if not isinstance(aborted.__context__, KeyboardInterrupt):
+                raise
+            click.echo(err=True)
+            ctx.exit(_CTRL_C)
 
 
 def _open_closed_streams() -> None:
@@ -129,8 +135,10 @@ def main() -> None:
     """Race people and bots on identical FreeCell deals.
 
     \b
-    cellrace demo              a race against a bot, here and now
-    cellrace deal freecell 617 the board of a deal
+    cellrace demo               a race against a bot, here and now
+    cellrace rules              the rules, and which games there are
+    cellrace deal freecell 617  the board of a deal
+    cellrace COMMAND --help     more about a command
     """
     for stream in (sys.stdout, sys.stderr):
         # A terminal that has no ♣ shows something else rather than a traceback.

@@ -53,7 +53,7 @@ class _Place:
 
 @click.group(
     context_settings={"show_default": True},
-    epilog="Example: cellrace admin ban Ann",
+    epilog="\b\nExample: cellrace admin ban Ann",
 )
 @click.option(
     "--redis",
@@ -115,7 +115,7 @@ def void(place: _Place, race: str) -> None:
     _act(place, lambda administration: administration.void(race))
 
 
-@admin.command()
+@admin.command(short_help="Let a player in no more.")
 @click.argument("player")
 @click.pass_obj
 def ban(place: _Place, player: str) -> None:
@@ -155,7 +155,7 @@ def delete(place: _Place, player: str, yes: bool) -> None:
     _act(place, lambda administration: administration.delete(player))
 
 
-@admin.command()
+@admin.command(short_help="Tell what is on record of a race or a player.")
 @click.argument("subject", metavar="RACE|PLAYER")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.pass_obj
@@ -207,7 +207,7 @@ def _plain(name: object, value: object) -> str:
     return str(value)
 
 
-@admin.command()
+@admin.command(short_help="Rebuild every board, and tell what differs.")
 @click.option("--fix", is_flag=True, help="Write what differs as it should be.")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 @click.pass_obj

@@ -12,33 +12,34 @@ from urllib.parse import quote, urlencode
 import click
 import msgspec
 
-from cellrace.errors import CellraceError
+from cellrace.errors import BadMessage, CellraceError
 from cellrace.messages import Daily, Leaderboard, PlayerAnswer
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen
 from cellrace_client.cli.options import (
     DEAL_NUMBER,
-    DEFAULT_SERVER,
     NO,
     VARIANT,
     can_be_full_screen,
     checked_date,
     lang_option,
+    server_option,
     show_json,
 )
-from cellrace_client.cli.running import run_to_the_end
+from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import Connection, server_url
 from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _
 from cellrace_client.matches import goes_on
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, page_lines, stats_lines
+from cellrace_client.terminal.commands import says_yes
+from cellrace_client.terminal.competing import BOARDS, Asked, leaderboard_lines, page_lines, stats_lines
 from cellrace_client.terminal.competing_commands import CompetingCommands
 from cellrace_client.terminal.plain import Ending, PlainClient
-from cellrace_client.terminal.refusals import refusal_text
+from cellrace_client.terminal.questions import Question, daily_question
 from cellrace_client.terminal.speech import day_text, printable
-from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
 
 _LOOKS = 10
@@ -56,7 +57,7 @@ def _common(function: F) -> F:
         click.option(
             "--profile", default=DEFAULT_PROFILE, show_default=True, help="As this player of yours on the server."
         ),
-        click.option("--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where."),
+        server_option,
     ):
         function = option(function)
     return function
@@ -79,13 +80,13 @@ def _fetched(server: str, path: str, kind: type[T]) -> tuple[T, bytes]:
         text = fetch(server, path)
         return msgspec.json.decode(text, type=kind), text
     except msgspec.DecodeError as unreadable:
-        raise click.ClickException(_("The server's answer cannot be read.")) from unreadable
+        raise Trouble(BadMessage(_("The server's answer cannot be read."))) from unreadable
     except CellraceError as error:
-        raise click.ClickException(printable(refusal_text(error))) from error
+        raise Trouble(error) from error
 
 
-@click.command(epilog="Example: cellrace daily six-by-six")
-@click.argument("variant", type=click.Choice(MAIN_VARIANTS), default="freecell")
+@click.command(epilog="\b\nExample: cellrace daily six-by-six")
+@click.argument("variant", type=click.Choice(MAIN_VARIANTS), metavar="[VARIANT]", default="freecell")
 @click.option(
     "--practice",
     callback=checked_date,
@@ -110,6 +111,8 @@ def daily(
 ) -> None:
     """Play today's daily challenge: one deal for everybody, one attempt each.
 
+    VARIANT is freecell, if you name none, or marseille, six-by-six, six-by-six-down, two-suit or one-suit.
+
     In a terminal the full screen shows the day and its board, and Enter begins. The attempt begins when the cards are
     shown, and its hour runs on if you leave, over midnight too: the same command goes on with it. In plain lines the
     board of its day is shown once it has ended. --show and --json begin nothing.
@@ -131,22 +134,24 @@ def daily(
         async with AsyncExitStack() as stack:
             arrived = await come_as(stack, server, name, None, profile, None)
             tell_arrival(arrived)
-            connection = arrived.connection
+            connection, interactive, lines = arrived.connection, sys.stdin.isatty(), TypedLines()
             competing = CompetingCommands(connection, _say)
-            race: RaceView | None
+            race: RaceView | None = None
+
+            async def begin() -> None:
+                nonlocal race
+                race = await competing.daily(variant)
+
             if practice is not None:
                 race = await connection.practise(variant, practice)
-            else:
-                day = None if yes or not sys.stdin.isatty() else await competing.daily_to_begin(variant)
-                if day is not None:
-                    _say(*daily_lines(day))
-                    # In a terminal nobody begins by mistake what can be begun once.
-                    click.confirm(_("Begin it now?"), default=True, abort=True)
-                race = await competing.daily(variant)
+            elif yes or not interactive or (day := await competing.daily_to_begin(variant)) is None:
+                await begin()
+            elif not await _ask(daily_question(day, begin), lines):
+                return Ending.NOT_WELL
             if race is None:
                 return Ending.WELL
             client = PlainClient(
-                connection, TypedLines(), click.echo, interactive=sys.stdin.isatty(), rename=arrived.rename
+                connection, lines, click.echo, interactive=interactive, width=terminal_width, rename=arrived.rename
             )
             ending = await client.run(race.race)
             ended = not goes_on(connection.races.get(race.race, race))
@@ -175,6 +180,17 @@ def daily(
         raise click.exceptions.Exit(NO)
 
 
+async def _ask(question: Question, lines: TypedLines) -> bool:
+    """Asks, and does what is asked about where the next line says yes; whether it did."""
+    _say(*question.asked)
+    answer = await lines.next()
+    if answer is None or not says_yes(answer):
+        _say(question.otherwise)
+        return False
+    await question.do()
+    return True
+
+
 def _day_of(race: RaceView) -> str:
     """The date to which an attempt belongs: that on which it began."""
     assert race.start_at is not None, "an attempt runs from the beginning"
@@ -197,10 +213,17 @@ def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tup
     return _fetched(server, f"/api/v1/leaderboards/{board}?{query}", Leaderboard)
 
 
-@click.command(epilog="Example: cellrace leaderboard best --variant six-by-six --limit 10")
-@click.argument("board", type=click.Choice(BOARDS))
-@click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
-@click.option("--date", callback=checked_date, help="With daily: the day, YYYY-MM-DD.  [default: today, UTC]")
+@click.command(epilog="\b\nExample: cellrace leaderboard best --variant six-by-six --limit 10")
+@click.argument("board", type=click.Choice(BOARDS), metavar="BOARD")
+@click.option(
+    "--variant",
+    type=VARIANT,
+    metavar="VARIANT",
+    default="freecell",
+    show_default=True,
+    help="The game; cellrace rules names them all.",
+)
+@click.option("--date", callback=checked_date, metavar="DATE", help="With daily: the day.  [default: today, UTC]")
 @click.option("--deal", type=DEAL_NUMBER, help="With deal: its number.")
 @click.option("--people", is_flag=True, help="Without bots.")
 @click.option("--limit", type=click.IntRange(0, 100), default=20, show_default=True, help="How many rows.")
@@ -220,7 +243,7 @@ def leaderboard(
     profile: str,
     as_json: bool,
 ) -> None:
-    """Show a leaderboard: daily, streak, rating, best or deal.
+    """Show a leaderboard; BOARD is daily, streak, rating, best or deal.
 
     Your own row is shown below the others where you have one. Equal values share a place.
     """
@@ -241,7 +264,7 @@ def leaderboard(
         _say(*leaderboard_lines(answer, me, Asked(date, deal)))
 
 
-@click.command(epilog="Example: cellrace stats Ann")
+@click.command(epilog="\b\nExample: cellrace stats Ann")
 @click.argument("player", required=False)
 @_common
 def stats(player: str | None, server: str, profile: str, as_json: bool) -> None:

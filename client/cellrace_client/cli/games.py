@@ -34,7 +34,8 @@ _WIDEST = 88
 def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
     """Print the board of a deal.
 
-    Deals are numbered as Microsoft's are, from 1 to 8589934591.
+    VARIANT is the id of a game; cellrace rules names them all. Deals are numbered as Microsoft's are, from 1 to
+    8589934591.
 
     \b
     cellrace deal freecell 617

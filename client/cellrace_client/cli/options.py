@@ -29,7 +29,7 @@ DEAL_NUMBER = click.IntRange(1, LAST_DEAL)
 
 
 VARIANT = click.Choice(tuple(VARIANTS))
-"""A game by its id."""
+"""A game by its id; it takes a metavar beside it, as a list of all of them is longer than a line."""
 
 
 def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
@@ -58,6 +58,18 @@ def checked_store_url(ctx: click.Context, param: click.Parameter, url: str | Non
 def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None:  # noqa: ARG001 - click calls it with this
     if lang is not None:
         speak(lang)
+
+
+def server_option(function: F) -> F:
+    """The option that says which server."""
+    return click.option(
+        "--server",
+        default=DEFAULT_SERVER,
+        envvar="CELLRACE_SERVER",
+        show_default=True,
+        metavar="ADDRESS",
+        help="The server: a host, HOST:PORT, or a URL.",
+    )(function)
 
 
 def lang_option(function: F) -> F:

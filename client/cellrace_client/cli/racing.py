@@ -15,7 +15,7 @@ from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen, race_that_goes_on
-from cellrace_client.cli.options import DEAL_NUMBER, DEFAULT_SERVER, NO, VARIANT, can_be_full_screen, lang_option
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, can_be_full_screen, lang_option, server_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect
 from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, watch_demo
@@ -35,12 +35,10 @@ def _race_options(function: F) -> F:
     """The options by which both a person and a bot say where and as whom they race."""
     for option in reversed(
         (
-            click.option(
-                "--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where."
-            ),
+            server_option,
             click.option("--race", help="Enter this race, by its id."),
             click.option("--code", help="Enter this race, by its code."),
-            click.option("--open", "opened", type=VARIANT, help="Open a race of this game."),
+            click.option("--open", "opened", type=VARIANT, metavar="VARIANT", help="Open a race of this game."),
             click.option("--deal", type=DEAL_NUMBER, help="With --open: race on this deal; it is then not ranked."),
             click.option("--seats", type=click.IntRange(1, 250), help="With --open: how many may enter.  [default: 2]"),
             click.option("--name", help="Your name: for a new player, or to take another one."),
@@ -51,7 +49,7 @@ def _race_options(function: F) -> F:
         )
     ):
         function = option(function)
-    return lang_option(function)
+    return function
 
 
 def _wanted(race: str | None, code: str | None, opened: str | None, deal: int | None, seats: int | None) -> Wanted:
@@ -68,7 +66,7 @@ def _say(sentence: str) -> None:
     click.echo(sentence)
 
 
-@click.command(epilog="Example: cellrace bot --server 192.168.1.5 --open freecell --strength 2")
+@click.command(epilog="\b\nExample: cellrace bot --server 192.168.1.5 --open freecell --strength 2")
 @_race_options
 @click.option(
     "--strength",
@@ -77,7 +75,14 @@ def _say(sentence: str) -> None:
     show_default=True,
     help="From a beginner's pace and mistakes, 1, to the fastest, 5.",
 )
-@click.option("--queue", "queues", type=VARIANT, multiple=True, help="Wait for quick matches of this game; repeatable.")
+@click.option(
+    "--queue",
+    "queues",
+    type=VARIANT,
+    metavar="VARIANT",
+    multiple=True,
+    help="Wait for quick matches of this game; repeatable.",
+)
 @click.option("--people-only", is_flag=True, help="With --queue: against people, and no other bots.")
 @click.option("--races", type=click.IntRange(min=1), default=1, show_default=True, help="How many races.")
 @click.option("--forever", is_flag=True, help="One race after the other.")
@@ -85,6 +90,7 @@ def _say(sentence: str) -> None:
     "--token-file", type=click.Path(path_type=Path, dir_okay=False), help="Where the bot's token is read, or written."
 )
 @click.option("--seed", type=int, help="Make the same choices again.")
+@lang_option
 def bot(
     server: str,
     race: str | None,
@@ -145,7 +151,7 @@ def bot(
         raise click.exceptions.Exit(NO)
 
 
-@click.command(epilog="Example: cellrace play --plain --server 192.168.1.5 --name Ann")
+@click.command(epilog="\b\nExample: cellrace play --plain --server 192.168.1.5 --name Ann")
 @_race_options
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--deck", type=click.Choice(("four", "two", "contrast", "none")), help="Colours of the suits.")
@@ -160,6 +166,7 @@ def bot(
     show_default=True,
     help="Tell the rivals' progress once in so many seconds.",
 )
+@lang_option
 def play(
     server: str,
     race: str | None,
@@ -228,8 +235,15 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
     return await race_that_goes_on(connection)
 
 
-@click.command(epilog="Example: cellrace demo --variant six-by-six")
-@click.option("--variant", type=VARIANT, default="freecell", show_default=True, help="The game.")
+@click.command(epilog="\b\nExample: cellrace demo --variant six-by-six")
+@click.option(
+    "--variant",
+    type=VARIANT,
+    metavar="VARIANT",
+    default="freecell",
+    show_default=True,
+    help="The game; cellrace rules names them all.",
+)
 @click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--seed", type=int, help="Let the bots make the same choices again.")

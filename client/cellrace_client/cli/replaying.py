@@ -14,7 +14,7 @@ from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
 from cellrace.replay import Written, notation_of, read_replay
 from cellrace.verifying import Check, read_keys
 from cellrace.verifying import verify as verify_replay
-from cellrace_client.cli.options import DEFAULT_SERVER, NO, lang_option, show_json, wants_color
+from cellrace_client.cli.options import NO, lang_option, server_option, show_json, wants_color
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
 from cellrace_client.connection.fetching import LARGEST, fetch, player_of_name
@@ -24,10 +24,10 @@ from cellrace_client.terminal.speech import printable
 from cellrace_client.tokens import TokenStore
 
 
-@click.command(epilog="Example: cellrace replay r7q2mzk4v9 p3xw8c1n5t --speed 10")
+@click.command(epilog="\b\nExample: cellrace replay r7q2mzk4v9 p3xw8c1n5t --speed 10")
 @click.argument("race", required=False)
 @click.argument("player", required=False)
-@click.option("--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where.")
+@server_option
 @click.option("--profile", help="Ask as this player of yours: for a private race. Ends a game that it plays elsewhere.")
 @click.option("--file", type=click.File("rb"), help="Play the replay in this file; - is standard input.")
 @click.option(
@@ -147,10 +147,14 @@ def _printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.splitlines()))
 
 
-@click.command(epilog="Example: cellrace verify replay.json --key server.key")
+@click.command(epilog="\b\nExample: cellrace verify replay.json --key server.key")
 @click.argument("file", type=click.File("rb"))
 @click.option("--key", type=click.File("rb"), help="The server's public key in base64, or what /api/v1/keys answers.")
-@click.option("--server", help="Ask this server for its public keys: not offline, and as far as you trust it now.")
+@click.option(
+    "--server",
+    metavar="ADDRESS",
+    help="Ask this server for its public keys: not offline, and as far as you trust it now.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @lang_option
 def verify(file: BinaryIO, key: BinaryIO | None, server: str | None, as_json: bool) -> None:

@@ -94,7 +94,7 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
 
 @click.command(
     context_settings={"auto_envvar_prefix": "CELLRACE", "show_default": True},
-    epilog="Example: cellrace serve --host 0.0.0.0 --port 8765",
+    epilog="\b\nExample: cellrace serve --host 0.0.0.0 --port 8765",
 )
 @click.option(
     "--host",
@@ -114,7 +114,7 @@ def _house_bots(tokens: list[Path], certificate: Path | None) -> Guests:
     type=click.Path(path_type=Path, file_okay=False),
     help="Where the embedded store and the signing key are kept; by default the platform's data directory.",
 )
-@click.option("--node", default="", help="This node's name, for display; by default the host's.")
+@click.option("--node", default="", show_default=False, help="This node's name, for display; by default the host's.")
 @click.option("--certificate", type=click.Path(path_type=Path, exists=True), help="A PEM file: serve wss:// with it.")
 @click.option("--key", type=click.Path(path_type=Path, exists=True), help="The certificate's key, if it is apart.")
 @click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cellrace.messages import RaceState
-from cellrace_client.cli.options import DEFAULT_SERVER, NO, lang_option
+from cellrace_client.cli.options import NO, lang_option, server_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import SUBPROTOCOLS, connect
 from cellrace_client.onlooker import Onlooker
@@ -15,9 +15,9 @@ from cellrace_client.terminal.plain import PROGRESS_EVERY
 BOARDS_EVERY = 10.0
 
 
-@click.command(epilog="Example: cellrace watch RACE --server 192.168.1.5 --boards 30")
+@click.command(epilog="\b\nExample: cellrace watch RACE --server 192.168.1.5 --boards 30")
 @click.argument("race", required=False)
-@click.option("--server", default=DEFAULT_SERVER, envvar="CELLRACE_SERVER", show_default=True, help="Where.")
+@server_option
 @click.option("--code", help="Watch this race, by its code.")
 @click.option(
     "--boards",

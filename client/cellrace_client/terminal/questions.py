@@ -31,6 +31,6 @@ def stop_question(word: str, do: Callable[[], Awaitable[None]]) -> Question:
 
 
 def daily_question(day: Daily, do: Callable[[], Awaitable[None]]) -> Question:
-    """Asks whether the one attempt at a day's challenge is to begin."""
+    """Asks whether the one attempt at a day's challenge is to begin, which it is not by mistake."""
     asked = _("Type yes to begin your attempt now, or anything else to leave it for later.")
     return Question((*daily_lines(day), asked), do, _("Your attempt has not begun."))

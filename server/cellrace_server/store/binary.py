@@ -43,8 +43,16 @@ def _candidates() -> list[Path]:
 
 def _version_of(binary: Path) -> tuple[int, ...] | None:
     try:
-        told = subprocess.run([binary, "--version"], capture_output=True, text=True, timeout=10, check=False)  # noqa: S603 - it is the store that is to be run.
+        told = _ask_version(binary)
+        if told.returncode < 0:
+            told = _ask_version(binary)  # Ctrl-C was for the server; another store might not read what is there.
     except (OSError, subprocess.TimeoutExpired):
         return None
     version = re.search(r"v=(\d+)\.(\d+)\.(\d+)", told.stdout)
     return tuple(int(part) for part in version.groups()) if version else None
+
+
+def _ask_version(binary: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603 - it is the store that is to be run.
+        [binary, "--version"], capture_output=True, text=True, timeout=10, check=False, start_new_session=True
+    )

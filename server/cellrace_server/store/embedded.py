@@ -182,6 +182,7 @@ class EmbeddedStore:
                     stdout=log,
                     stderr=log,
                     check=True,
+                    start_new_session=True,  # Ctrl-C is for the server, and no fault of the store.
                 )
         finally:
             os.close(lock)

@@ -384,3 +384,11 @@ class TestRefusals:
         on_path("valkey-server", "whatever")
         with pytest.raises(StoreUnfit, match="There is no store to run here"):
             binary.find_binary()
+
+    def test_one_that_a_signal_has_ended_is_asked_again(self, on_path, tmp_path):
+        """Ctrl-C was for the server: another program might not read what this one has written."""
+        asked = tmp_path / "asked"
+        killed = on_path("valkey-server", "Redis server v=7.2.5 sha=0 bits=64")
+        killed.write_text(f"#!/bin/sh\n[ -e {asked} ] || {{ : > {asked}; kill -TERM $$; }}\n" + killed.read_text())
+        on_path("redis-server", "Redis server v=7.0.15 sha=0 bits=64")
+        assert binary.find_binary() == killed
