@@ -46,19 +46,19 @@ def key_id(public: bytes) -> str:
     return sha256(public).hexdigest()[:16]
 
 
-def encoded(raw: bytes) -> str:
+def to_base64(raw: bytes) -> str:
     """Raw bytes of a key or a signature in base64."""
     return base64.b64encode(raw).decode()
 
 
-def decoded(text: str, size: int) -> bytes | None:
-    """So many raw bytes from base64; None unless it is exactly as `encoded` writes it."""
+def from_base64(text: str, size: int) -> bytes | None:
+    """So many raw bytes from base64; None unless it is exactly as `to_base64` writes it."""
     try:
         raw = base64.b64decode(text, validate=True)
     except ValueError:
         return None
     # The last character before the padding has bits that mean nothing: any other writing is a change too.
-    return raw if len(raw) == size and encoded(raw) == text else None
+    return raw if len(raw) == size and to_base64(raw) == text else None
 
 
 def signed_bytes(fields: Mapping[str, object]) -> bytes:
@@ -71,7 +71,7 @@ def sign_replay(replay: Replay, public: bytes, sign: Callable[[bytes], bytes]) -
     """The replay with the name of a key, and that key's signature, whatever it had before."""
     named = replace(replay, key=key_id(public), signature="")
     fields: dict[str, object] = msgspec.to_builtins(named)
-    return replace(named, signature=encoded(sign(signed_bytes(fields))))
+    return replace(named, signature=to_base64(sign(signed_bytes(fields))))
 
 
 def read_replay(text: bytes) -> Written:

@@ -16,7 +16,16 @@ from cellrace.deals import deal
 from cellrace.errors import REASON_SENTENCES, IllegalMove, InvalidText, UnknownVariant
 from cellrace.game import Game
 from cellrace.messages import LATENCY_CAP, EntrantStatus, Replay, dealt_cards
-from cellrace.replay import KEY_BYTES, SIGNATURE_BYTES, Written, decoded, key_id, read_replay, signed_bytes, start_of
+from cellrace.replay import (
+    KEY_BYTES,
+    SIGNATURE_BYTES,
+    Written,
+    from_base64,
+    key_id,
+    read_replay,
+    signed_bytes,
+    start_of,
+)
 from cellrace.variants import find_variant
 
 _SALT = re.compile("[0-9a-f]{32}")
@@ -78,7 +87,7 @@ def read_keys(text: bytes) -> dict[str, bytes]:
         raise InvalidText("This is no public key: it is not even text.") from None
     keys: dict[str, bytes] = {}
     for line in lines:
-        public = decoded(line, KEY_BYTES)
+        public = from_base64(line, KEY_BYTES)
         if public is None:
             raise InvalidText(
                 f"{line[:60]!r} is no public key: 32 bytes in base64 are wanted, as /api/v1/keys gives them."
@@ -234,7 +243,7 @@ def _check_signature(known: _Known) -> str:
     public = known.keys.get(known.replay.key)
     if public is None:
         raise _Fault(_("The signature cannot be checked without its key."))
-    signature = decoded(known.replay.signature, SIGNATURE_BYTES)
+    signature = from_base64(known.replay.signature, SIGNATURE_BYTES)
     if signature is None:
         raise _Fault(_("The signature is not 64 bytes in base64."))
     try:

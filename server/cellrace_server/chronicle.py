@@ -38,9 +38,9 @@ def note(counts: Counts, race: Race, stamped: Sequence[Stamped]) -> None:
                 log.info("race ended", **_outcome(race, fact.at))
             case Cancelled():
                 counts.cancelled[variant] += 1
-                began = race.start_at is not None
                 # Open races come and go; only one that was announced as begun owes the log its end.
-                (log.info if began else log.debug)("race cancelled", reason=fact.fact.reason, **_outcome(race, fact.at))
+                tell = log.debug if race.start_at is None else log.info
+                tell("race cancelled", reason=fact.fact.reason, **_outcome(race, fact.at))
             case _:
                 pass
 

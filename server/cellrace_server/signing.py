@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from cellrace.errors import CellraceError
-from cellrace.replay import encoded, key_id
+from cellrace.replay import key_id, to_base64
 from cellrace_server.store.signing_keys import PublishedKey, SigningKeyStore
 
 KEY_FILE = "signing.key"
@@ -179,7 +179,7 @@ class Signer:
         log.info("replays are signed with another key", key=key.name)
 
     async def _use(self, key: SigningKey) -> None:
-        await self._store.publish(PublishedKey(key=key.name, public=encoded(key.public)), self._now())
+        await self._store.publish(PublishedKey(key=key.name, public=to_base64(key.public)), self._now())
         self._key = key
 
     def _look(self) -> _Version | None:

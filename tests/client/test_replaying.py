@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, IllegalMove, Refused
 from cellrace.messages import EntrantStatus
-from cellrace.replay import encoded
+from cellrace.replay import to_base64
 from cellrace_client.cli import main
 from cellrace_client.connection.fetching import fetch, http_url
 from cellrace_client.errors import Unreachable
@@ -43,7 +43,7 @@ def run(*arguments: str | Path, text: bytes = b"") -> Result:
 def key_file(tmp_path: Path) -> Path:
     """The public key of the tests' replays."""
     path = tmp_path / "server.key"
-    path.write_text(encoded(PUBLIC) + "\n")
+    path.write_text(to_base64(PUBLIC) + "\n")
     return path
 
 
@@ -57,7 +57,7 @@ class TestVerify:
 
     def test_a_file_and_the_published_keys_do_as_well(self, tmp_path: Path) -> None:
         keys = tmp_path / "keys.json"
-        keys.write_bytes(msgspec.json.encode({"keys": [{"key": "x", "public": encoded(PUBLIC)}]}))
+        keys.write_bytes(msgspec.json.encode({"keys": [{"key": "x", "public": to_base64(PUBLIC)}]}))
         assert run("verify", GOLDEN / "replay.json", "--key", keys).exit_code == 0
         assert run("verify", GOLDEN / "replay.json", "--key", GOLDEN / "replay.key").exit_code == 0
 

@@ -20,14 +20,14 @@ from cellrace.messages import Placement, ReplayAnswer
 from cellrace.notation import parse_moves
 from cellrace.replay import (
     KEY_BYTES,
-    decoded,
-    encoded,
+    from_base64,
     key_id,
     notation_of,
     play_again,
     read_replay,
     signed_bytes,
     start_of,
+    to_base64,
 )
 from cellrace.variants import VARIANTS, find_variant
 
@@ -44,7 +44,7 @@ def test_the_signature_is_over_the_sorted_compact_json_without_itself() -> None:
     """Checked with the standard library's JSON alone: for these fields it writes what RFC 8785 asks for."""
     replay = won_replay(name='Rök ♜ \\ " é')
     fields = json.loads(written(replay))
-    signature = decoded(fields.pop("signature"), 64)
+    signature = from_base64(fields.pop("signature"), 64)
     assert signature is not None
     canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     Ed25519PublicKey.from_public_bytes(PUBLIC).verify(signature, canonical)
@@ -112,14 +112,14 @@ def test_what_is_no_replay_is_refused_with_a_sentence(text: bytes) -> None:
 @pytest.mark.parametrize("raw", [bytes(32), bytes(range(32)), b"\xff" * 32])
 def test_base64_is_read_only_as_it_is_written(raw: bytes) -> None:
     """Of the last character before the padding some bits mean nothing; a text that differs there is another text."""
-    text = encoded(raw)
-    assert decoded(text, KEY_BYTES) == raw
-    assert decoded(text + "\n", KEY_BYTES) is None
-    assert decoded(text[:-1], KEY_BYTES) is None
-    assert decoded(encoded(raw[:-1]), KEY_BYTES) is None
+    text = to_base64(raw)
+    assert from_base64(text, KEY_BYTES) == raw
+    assert from_base64(text + "\n", KEY_BYTES) is None
+    assert from_base64(text[:-1], KEY_BYTES) is None
+    assert from_base64(to_base64(raw[:-1]), KEY_BYTES) is None
     same_bytes = [text[:-2] + letter + "=" for letter in string.ascii_letters + string.digits + "+/"]
-    assert [decoded(other, KEY_BYTES) for other in same_bytes].count(raw) == 1
-    assert decoded("♜" * 44, KEY_BYTES) is None
+    assert [from_base64(other, KEY_BYTES) for other in same_bytes].count(raw) == 1
+    assert from_base64("♜" * 44, KEY_BYTES) is None
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -163,5 +163,5 @@ def test_the_notation_has_ten_entries_to_a_line_and_reads_back() -> None:
 def test_the_golden_replay_is_written_byte_for_byte() -> None:
     """The form is on disk for others to check: what changes it breaks every replay that was ever saved."""
     assert written(won_replay(name="Rök ♜")) == (GOLDEN / "replay.json").read_bytes().rstrip(b"\n")
-    assert encoded(PUBLIC) == (GOLDEN / "replay.key").read_text("ascii").strip()
+    assert to_base64(PUBLIC) == (GOLDEN / "replay.key").read_text("ascii").strip()
     assert msgspec.json.decode((GOLDEN / "replay.json").read_bytes())["format"] == "cellrace-replay/1"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from cellrace.autoplay import Autoplay
 from cellrace.errors import InvalidText
 from cellrace.messages import EntrantStatus, Placement, Replay
-from cellrace.replay import encoded, key_id, sign_replay
+from cellrace.replay import key_id, sign_replay, to_base64
 from cellrace.variants import VARIANTS
 from cellrace.verifying import Check, read_keys, verify
 
@@ -147,7 +147,7 @@ STAMPS = WON.moves
         (forged_result(LOST, time=5), {"result"}),
         (replace(WON, key="0" * 16), {"key", "signature"}),
         (replace(WON, signature=""), {"signature"}),
-        (replace(WON, signature=encoded(bytes(64))), {"signature"}),
+        (replace(WON, signature=to_base64(bytes(64))), {"signature"}),
     ],
 )
 def test_what_is_wrong_is_found_by_the_check_that_is_about_it(replay: Replay, checks: set[str]) -> None:
@@ -197,8 +197,8 @@ def test_no_bytes_make_it_fail_in_any_other_way(text: bytes) -> None:
 
 
 def test_keys_are_read_as_the_server_gives_them() -> None:
-    text = encoded(PUBLIC)
-    other = encoded(bytes(32))
+    text = to_base64(PUBLIC)
+    other = to_base64(bytes(32))
     published = msgspec.json.encode({"keys": [{"key": key_id(PUBLIC), "public": text}]})
     assert read_keys(text.encode()) == KEYS
     assert read_keys(f"  {text}\n".encode()) == KEYS
@@ -207,7 +207,7 @@ def test_keys_are_read_as_the_server_gives_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"\xff", b"abc", b"{}", b'{"keys":[]}', b"{" * 9_000, encoded(bytes(31)).encode(), b"AAAA " * 9]
+    "text", [b"", b"\xff", b"abc", b"{}", b'{"keys":[]}', b"{" * 9_000, to_base64(bytes(31)).encode(), b"AAAA " * 9]
 )
 def test_what_is_no_key_is_refused_with_a_sentence(text: bytes) -> None:
     with pytest.raises(InvalidText):

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from redis.asyncio import Redis
 
-from cellrace.replay import KEY_BYTES, decoded, key_id
+from cellrace.replay import KEY_BYTES, from_base64, key_id
 from cellrace_server.signing import KEY_FILE, KeyUnfit, Signer, make_key, read_key
 from cellrace_server.store.library import Link
 from cellrace_server.store.signing_keys import PublishedKey, SigningKeyStore
@@ -174,7 +174,7 @@ class TestSigner:
         key = await signer.key()
         (published,) = await signer.published()
         assert published.key == key.name == read_key(path).name
-        assert decoded(published.public, KEY_BYTES) == key.public
+        assert from_base64(published.public, KEY_BYTES) == key.public
 
     async def test_a_named_file_is_never_made(self, path: Path, key_store: SigningKeyStore) -> None:
         with pytest.raises(KeyUnfit, match=r"There is no signing key.*openssl"):
