@@ -13,6 +13,7 @@ from cellrace_server.core.presence import (
     Presence,
     absences,
     absent_since,
+    is_set_back,
     judges,
 )
 from tests.server.races import ANN, BEN, CAT, open_race
@@ -95,3 +96,10 @@ def test_the_absent_of_a_race_are_the_entrants_without_a_connection() -> None:
 )
 def test_a_connection_is_known_whose_node_has_beaten_and_one_that_is_gone(presence: Presence, known: bool) -> None:
     assert ALIVE.know(presence) is known
+
+
+@pytest.mark.parametrize(
+    ("known", "set_back"), [("", True), ("2.a", True), ("3.a", False), ("3.b", False), ("10.a", False)]
+)
+def test_a_record_that_knows_no_connection_or_an_older_one_was_set_back(known: str, set_back: bool) -> None:
+    assert is_set_back(known, "3.a") is set_back
