@@ -176,7 +176,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
         await store.nodes.beat(store.clock.now())
 
         def readiness() -> str | None:
-            return reason_against(services, hearing, lambda: embedded.shortage if embedded else "")
+            return reason_against(services, hearing, embedded)
 
         filler = Filler(store.deals.pool, config.pool, config.pool_workers)
         for work, name in (

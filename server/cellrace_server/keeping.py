@@ -44,39 +44,43 @@ class Keeper:
         self._program = program
         self._grace = grace
         self._process: asyncio.subprocess.Process | None = None
+        self._speaks = False
+        """Whether it prints a first line that is waited for."""
 
     async def start(self) -> str:
         """Start the process and return the first line that it prints, empty if it ended without one."""
-        process = await self._start(asyncio.subprocess.PIPE)
+        self._speaks = True
+        process = await self._start()
         assert process.stdout is not None
         return (await process.stdout.readline()).decode().strip()
 
-    async def _start(self, stdout: int) -> asyncio.subprocess.Process:
+    async def _start(self) -> asyncio.subprocess.Process:
         self._process = await asyncio.create_subprocess_exec(
             *self._program.words,
             env={**os.environ, **self._program.env},
             stdin=asyncio.subprocess.PIPE,
-            stdout=stdout,
+            stdout=asyncio.subprocess.PIPE if self._speaks else asyncio.subprocess.DEVNULL,
         )
         return self._process
 
     async def keep(self) -> None:
         """Start the process again whenever it has died; at once if it has not been started yet."""
-        pause = FIRST_PAUSE
+        pause, called = FIRST_PAUSE, self._program.called
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
-            process = self._process or await self._start(asyncio.subprocess.DEVNULL)
-            status = await process.wait()
-            log.error(
-                "a process of the server has died and is started again", process=self._program.called, status=status
-            )
+            try:
+                if self._process is None:
+                    await (self.start() if self._speaks else self._start())
+                assert self._process is not None
+                status = await self._process.wait()
+            except OSError as error:  # No process or file to be had just now.
+                log.error("a process of the server cannot be started yet", process=called, reason=str(error))
+            else:
+                log.error("a process of the server has died and is started again", process=called, status=status)
+            self._process = None
             pause = min(pause * 2, LONGEST_PAUSE) if loop.time() - began < QUICK_DEATH else FIRST_PAUSE
             await asyncio.sleep(pause)  # What dies at its start would take all of a core.
-            if process.stdout is None:
-                self._process = None
-            else:
-                await self.start()
 
     async def close(self) -> None:
         """End the process: told first, then made to."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import shutil
 import socket
 import ssl
 from contextlib import AsyncExitStack
@@ -31,6 +32,17 @@ async def test_without_a_store_named_it_keeps_one_and_ends_it(tmp_path: Path) ->
         async with table(f"ws://127.0.0.1:{node.port}/ws") as seats:
             await play(ann := await seats.player("Ann"), await start_race(ann, deal=617), ["1a"])
     await eventually(lambda: store_pid(tmp_path / "data") is None)
+
+
+async def test_a_data_directory_that_is_deleted_under_it_makes_it_unready(tmp_path: Path) -> None:
+    """Its store answers as before, from files that are nowhere any more."""
+    async with running(Config(port=0, data_dir=tmp_path / "data")) as node:
+        await eventually(lambda: node.readiness() is None)
+        shutil.rmtree(tmp_path / "data")
+        reason = await eventually(node.readiness)
+        assert reason.startswith(f"The data directory {tmp_path / 'data'} was deleted")
+        answer = await fetch(node.port, "/readyz")
+        assert (answer.status, answer.json["message"]) == (503, reason)
 
 
 async def test_a_port_that_is_taken_leaves_nothing_behind(store_url: str, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -22,7 +21,9 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
-from . import keeper
+import structlog
+
+from . import directory, keeper
 from .binary import find_binary
 from .errors import StoreUnavailable, StoreUnfit
 from .keeper import open_lock, try_lock
@@ -40,19 +41,17 @@ DURABLE = {
     "maxmemory-policy": "noeviction",
 }
 
-NEEDED = 256 * 1024
-"""Bytes; a disk that has less left is called full when the store does not answer."""
 SHUT_DOWN = 1.2
 """Seconds that the last server waits for the store's end; the keeper waits longer."""
 
-_OURS = frozenset({keeper.ATTACHED, "appendonlydir", "bots", "signing.key"})
-"""What a data directory is known by, one that was copied too."""
-_MADE_WITH_A_DISK = frozenset({"lost+found"})
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
 _POLL = 0.01
 _LONGEST_ANSWER = 1.0
 _KEEPERS_AT_MOST = 2  # The first may have been killed; two in a row say that the store cannot live.
+
+
+log = structlog.get_logger()
 
 
 class EmbeddedStore:
@@ -63,6 +62,8 @@ class EmbeddedStore:
         self._binary = binary
         self._attached = open_lock(data_dir / keeper.ATTACHED)
         self._socket = data_dir / SOCKET
+        self.harm = ""
+        """What was done to its directory while it runs, a sentence; empty when nothing."""
         self._keepers_started = 0
         self._watch: asyncio.Task[None] | None = None
 
@@ -74,7 +75,7 @@ class EmbeddedStore:
         """
         binary = await asyncio.to_thread(find_binary)
         try:
-            store = cls(_make_private(data_dir), binary)
+            store = cls(directory.make_private(data_dir), binary)
         except OSError as error:
             raise StoreUnfit(
                 f"The data directory {data_dir} cannot be used ({error.strerror}). Name another with --data-dir."
@@ -102,10 +103,7 @@ class EmbeddedStore:
     @property
     def shortage(self) -> str:
         """What its disk lacks, a sentence; empty when nothing."""
-        with contextlib.suppress(OSError):
-            if shutil.disk_usage(self.data_dir).free < NEEDED:
-                return f"The disk of {self.data_dir} is full."
-        return ""
+        return directory.shortage(self.data_dir)
 
     async def __aenter__(self) -> Self:
         return self
@@ -191,11 +189,20 @@ class EmbeddedStore:
         pause = _WATCH
         while True:
             await asyncio.sleep(pause)
+            self._look_after_directory()
             try:
-                started = await self._need_keeper()
+                # In a place that is another one by now it would be another store, beside the one that runs.
+                started = directory.is_there(self.data_dir, self._attached) and await self._need_keeper()
             except (OSError, subprocess.SubprocessError):
                 started = True  # No process or file to be had just now; clients see an unavailable store meanwhile.
             pause = min(pause * 2, _LONGEST_WATCH) if started else _WATCH
+
+    def _look_after_directory(self) -> None:
+        before, self.harm = self.harm, directory.harm(self.data_dir, self._attached)
+        if self.harm and self.harm != before:
+            log.error(self.harm)
+        elif before and not self.harm:
+            log.warning("the data directory is as it was")
 
     async def _is_last(self) -> bool:
         refusals = 0
@@ -238,28 +245,6 @@ async def _ask(socket: Path, command: bytes) -> bytes:
         return b""
 
 
-def _make_private(directory: Path) -> Path:
-    directory = directory.absolute()
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    mode = stat.S_IMODE(directory.stat().st_mode)
-    if mode & stat.S_ISVTX:
-        # Like /tmp: made private, it would be there for nobody else any more.
-        raise StoreUnfit(
-            f"The data directory {directory} is one that users share. "
-            f"Name one of your own with --data-dir, as {directory}/cellrace."
-        )
-    if mode != 0o700:
-        found = {entry.name for entry in directory.iterdir()}
-        if found - _MADE_WITH_A_DISK and not found & _OURS:
-            # Like / or /etc: others need what is in it.
-            raise StoreUnfit(
-                f"The data directory {directory} holds other things, and would be made private with them. "
-                f"Name one of its own with --data-dir, as {directory / 'cellrace'}."
-            )
-        directory.chmod(0o700)
-    return directory
-
-
 def _socket_path(data_dir: Path, *, make: bool = False) -> Path:
     path = data_dir / SOCKET
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
@@ -275,12 +260,12 @@ def _socket_path(data_dir: Path, *, make: bool = False) -> Path:
     return (elsewhere or data_dir) / SOCKET
 
 
-def _is_private(directory: Path) -> bool:
+def _is_private(place: Path) -> bool:
     # Cleaned away: the same place again, for the attached servers know it by that.
     with contextlib.suppress(OSError):
-        directory.mkdir(mode=0o700)
+        place.mkdir(mode=0o700)
     try:
-        found = directory.lstat()
+        found = place.lstat()
     except OSError:
         return False
     # Another user may have put something else in its place since it was recorded.

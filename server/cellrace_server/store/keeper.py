@@ -70,11 +70,14 @@ class Keeper:
         quick_deaths = 0
         while True:
             started = time.monotonic()
-            status = self._run_store()
+            try:
+                end = f"the store ended with status {self._run_store()}"
+            except OSError as error:
+                end = f"the store cannot be started: {error}"  # No process or file to be had just now.
             if self._ending.is_set() or self._nobody_attached():
                 return 0
             quick_deaths = quick_deaths + 1 if time.monotonic() - started < QUICK_DEATH else 0
-            self._say(f"the store ended with status {status}")
+            self._say(end)
             if quick_deaths >= QUICK_DEATHS_AT_MOST:
                 self._say("it does not stay alive; giving up")
                 return 1

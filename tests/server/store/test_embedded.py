@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -235,6 +236,25 @@ class TestKilled:
             os.kill(victim, signal.SIGKILL)
         await eventually(lambda: not is_alive(pid), 2.0)
 
+    async def test_a_store_that_cannot_be_started_for_a_while_is_back_once_it_can(
+        self, data_dir, tmp_path, open_store, client_of, monkeypatch
+    ):
+        """No process or file to be had, or no program while it is being upgraded."""
+        program = tmp_path / "program"
+        shutil.copy(binary.find_binary(), program)
+        monkeypatch.setattr(embedded, "find_binary", lambda: program)
+        client = client_of((await open_store(data_dir)).url)
+        await client.set("key", "value")
+        pid, _ = running(data_dir)
+        program.chmod(0)
+        os.kill(pid, signal.SIGKILL)
+        # Its keeper gives up, and others after it.
+        await eventually(lambda: (data_dir / keeper.LOG).read_text().count("giving up") >= 2)
+        program.chmod(0o700)
+        await restarted(client, data_dir, pid, within=10.0)
+        assert await client.get("key") == b"value"
+        assert "Traceback" not in (data_dir / keeper.LOG).read_text()
+
     async def test_a_stop_of_every_process_leaves_attached_servers_their_store(self, data_dir, open_store, client_of):
         client = client_of((await open_store(data_dir)).url)
         pid, its_keeper = running(data_dir)
@@ -286,6 +306,49 @@ class TestKilled:
             await store.close()
         assert is_alive(pid)
         await eventually(lambda: not is_alive(pid), keeper.LONGEST_STOP + 2)
+
+
+class TestTheDirectory:
+    """What is done to it while the store runs, which goes on in deleted files and says nothing."""
+
+    @pytest.mark.parametrize("emptied", [False, True])
+    async def test_one_that_was_deleted_is_told_and_no_second_store_is_started(
+        self, data_dir, open_store, client_of, emptied
+    ):
+        store = await open_store(data_dir)
+        client, pids = client_of(store.url), running(data_dir)
+        await client.ping()
+        shutil.rmtree(data_dir)
+        if emptied:
+            data_dir.mkdir(mode=0o700)
+        assert str(data_dir) in await eventually(lambda: store.harm)
+        assert "deleted, moved or replaced" in store.harm
+        assert await client.ping()
+        await store.close()
+        await eventually(lambda: not any(is_alive(pid) for pid in pids))
+        assert not emptied or keeper.LOG not in os.listdir(data_dir)
+
+    async def test_one_that_was_moved_and_is_put_back_is_as_it_was(self, data_dir, tmp_path, open_store, capsys):
+        store = await open_store(data_dir)
+        data_dir.rename(tmp_path / "elsewhere")
+        await eventually(lambda: store.harm)
+        (tmp_path / "elsewhere").rename(data_dir)
+        await eventually(lambda: not store.harm)
+        told = [line for line in capsys.readouterr().out.splitlines() if "data directory" in line]
+        assert [line.split()[2].strip("[]") for line in told] == ["error", "warning"]
+
+    async def test_data_that_was_deleted_alone_is_told_too(self, data_dir, open_store):
+        store = await open_store(data_dir)
+        shutil.rmtree(data_dir / "appendonlydir")
+        assert "deleted" in await eventually(lambda: store.harm)
+
+    async def test_one_that_takes_no_files_any_more_is_told(self, data_dir, open_store, monkeypatch):
+        store = await open_store(data_dir)
+        with monkeypatch.context() as patched:
+            # Not by its rights: whoever is root may write all the same.
+            patched.setattr(os, "access", lambda *_: False)
+            assert "written to no more" in await eventually(lambda: store.harm)
+        await eventually(lambda: not store.harm)
 
 
 class TestLongPaths:
