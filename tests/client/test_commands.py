@@ -7,10 +7,11 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import fields
 
 from cellrace.autoplay import Autoplay
 from cellrace.errors import BadMessage
-from cellrace.messages import Ends, SettingsRequest
+from cellrace.messages import Ends, Ghost, SettingsRequest
 from cellrace.notation import MOVES
 from cellrace_client.terminal.commands import (
     ALIASES,
@@ -52,6 +53,7 @@ def test_what_is_neither_is_told() -> None:
     assert isinstance(asked, Unknown)
     assert "fly" in asked.sentence
     assert "help" in asked.sentence
+    assert read_line("26 3a fly") == Unknown("fly is no move; nothing on this line was played.")
 
 
 def test_no_command_could_be_a_move() -> None:
@@ -83,10 +85,21 @@ def test_settings_are_read_as_the_protocol_names_them() -> None:
         deal=7,
     )
     assert read_settings(()) == SettingsRequest()
+    ghosts = (Ghost(race="r1", player="p1"), Ghost(race="r2", player="p2"))
+    assert read_settings(("ghosts=r1/p1,R2/p2",)) == SettingsRequest(ghosts=ghosts)
 
 
 @pytest.mark.parametrize(
-    "words", [("freecell", "seats"), ("seats=many",), ("seats=0",), ("undo=maybe",), ("colour=red",), ("seats=9e9",)]
+    "words",
+    [
+        ("freecell", "seats"),
+        ("seats=many",),
+        ("seats=0",),
+        ("undo=maybe",),
+        ("colour=red",),
+        ("seats=9e9",),
+        ("ghosts=r1",),
+    ],
 )
 def test_settings_that_are_none_are_refused(words: tuple[str, ...]) -> None:
     """A sentence says what is wrong with them."""
@@ -99,6 +112,8 @@ def test_every_command_is_told_by_help() -> None:
     everything = "\n".join(help_lines())
     for name, word in WORDS.items():
         assert word.usage in everything
-        assert help_lines(name) == [f"{word.usage}: {word.does}."]
+        assert help_lines(name)[0] == f"{word.usage}: {word.does}."
+        assert len(help_lines(name)) == (2 if name == "open" else 1)
+    assert all(f" {field.name}" in help_lines("open")[1] for field in fields(SettingsRequest)[1:])
     assert help_lines("again") == help_lines("rematch")
     assert "no command" in help_lines("fly")[0]

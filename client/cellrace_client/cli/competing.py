@@ -38,7 +38,7 @@ from cellrace_client.terminal.competing import BOARDS, Asked, leaderboard_lines,
 from cellrace_client.terminal.competing_commands import CompetingCommands
 from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.questions import Question, daily_question
-from cellrace_client.terminal.speech import day_text, printable
+from cellrace_client.terminal.speech import day_text, fitted, printable
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
 
@@ -64,8 +64,10 @@ def _common(function: F) -> F:
 
 
 def _say(*sentences: str) -> None:
+    width = terminal_width()
     for sentence in sentences:
-        click.echo(printable(sentence))
+        for line in fitted(printable(sentence), width):
+            click.echo(line)
 
 
 def _own_id(server: str, profile: str) -> str:

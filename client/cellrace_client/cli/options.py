@@ -95,6 +95,15 @@ def wants_color() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+def shows(signs: str) -> bool:
+    """Whether these signs can be printed: by a locale's encoding that lacks them, all would be one question mark."""
+    try:
+        signs.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def can_be_full_screen() -> bool:
     """Whether there is a terminal on both ends that can be drawn on."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -14,7 +14,7 @@ from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
 from cellrace.replay import Written, notation_of, read_replay
 from cellrace.verifying import Check, read_keys
 from cellrace.verifying import verify as verify_replay
-from cellrace_client.cli.options import NO, lang_option, server_option, show_json, wants_color
+from cellrace_client.cli.options import NO, lang_option, server_option, show_json, shows, wants_color
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
 from cellrace_client.connection.fetching import LARGEST, fetch, player_of_name
@@ -180,7 +180,7 @@ def verify(file: BinaryIO, key: BinaryIO | None, server: str | None, as_json: bo
         told = [{"name": check.name, "holds": check.holds, "sentence": check.sentence} for check in checks]
         show_json({"verified": holds, "checks": told})
     else:
-        yes, no = ("✓", "✗") if sys.stdout.isatty() else ("ok", "FAILED")
+        yes, no = ("✓", "✗") if sys.stdout.isatty() and shows("✓✗") else ("ok", "FAILED")
         for check in checks:
             click.echo(f"{yes if check.holds else no:<{len(no)}} {check.name:<10} {printable(check.sentence)}")
         click.echo(_("The replay is verified.") if holds else _("The replay is not verified."))

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import fields
 
 from cellrace.errors import BadMessage, InvalidText
-from cellrace.messages import SettingsRequest
+from cellrace.messages import Ghost, SettingsRequest
 from cellrace.notation import parse_moves
 from cellrace_client.language import _, p_
 from cellrace_client.terminal.keyboard import latin_by_place
@@ -26,7 +27,8 @@ WORDS: dict[str, Word] = {
     "help": Word("help [COMMAND]", "tells what can be typed"),
     "list": Word("list [VARIANT]", "lists the open races"),
     "open": Word(
-        "open [VARIANT] [SETTING=VALUE …]", "opens a race and enters it; settings as in the protocol: seats=3 undo=no"
+        "open [VARIANT] [SETTING=VALUE …]",
+        "opens a race and enters it, with settings: seats=3 undo=no; help open names them all",
     ),
     "join": Word("join RACE or CODE", "enters a race"),
     "watch": Word("watch RACE or CODE", "watches a race as a spectator; leave ends that"),
@@ -102,22 +104,30 @@ def read_line(line: str) -> Command | Moves | Unknown | None:
         word = ALIASES.get(word, word)
         if word in WORDS:
             return Command(word, tuple(words[1:]))
-    try:
-        return Moves(tuple(parse_moves(latin_by_place(line))))
-    except InvalidText:
-        return Unknown(_("{word} is neither a command nor a move; type help.").format(word=words[0]))
+    moves: list[str] = []
+    for word in words:
+        try:
+            moves += parse_moves(latin_by_place(word))
+        except InvalidText:
+            if not moves:
+                return Unknown(_("{word} is neither a command nor a move; type help.").format(word=word))
+            return Unknown(_("{word} is no move; nothing on this line was played.").format(word=word))
+    return Moves(tuple(moves))
 
 
 def help_lines(about: str | None = None) -> list[str]:
     """What can be typed, or how one command is written."""
     if about is not None:
-        word = WORDS.get(ALIASES.get(about.lower(), about.lower()))
-        return [_help_line(word)] if word else [_("There is no command {word}; type help.").format(word=about)]
-    return [
+        name = ALIASES.get(about.lower(), about.lower())
+        if name not in WORDS:
+            return [_("There is no command {word}; type help.").format(word=about)]
+        settings = [_("Settings: {settings}.").format(settings=", ".join(SETTINGS))] if name == "open" else []
+        return [_help_line(WORDS[name]), *settings]
+    moves = (
         _("Moves: source and target, several on a line: 26 from column 2 to column 6, 3a to cell a, b5 from cell b,"),
         _("7h home, 26v3 three cards to an empty column, r4 from the reserve, u takes the last one back."),
-        *map(_help_line, WORDS.values()),
-    ]
+    )
+    return [" ".join(moves), *map(_help_line, WORDS.values())]
 
 
 def _help_line(word: Word) -> str:
@@ -140,13 +150,16 @@ def says_no(word: str) -> bool:
     return word.strip().lower() in _NO
 
 
+SETTINGS = tuple(field.name for field in fields(SettingsRequest) if field.name != "variant")
+"""What can be set by `open`, as the protocol names it; the game stands before it."""
+Setting = str | int | bool | tuple[Ghost, ...]
 _TRUTHS = ("private", "undo", "ranked", "bots")
 _NUMBERS = ("deal", "seats", "time_limit", "countdown", "grace")
 
 
 def read_settings(words: tuple[str, ...]) -> SettingsRequest:
     """The settings of `open`: a game first, if any, then SETTING=VALUE. Raises BadMessage."""
-    given: dict[str, str | int | bool] = {}
+    given: dict[str, Setting] = {}
     for i, word in enumerate(words):
         name, equals, value = word.lower().partition("=")
         name = name.replace("-", "_")
@@ -158,7 +171,7 @@ def read_settings(words: tuple[str, ...]) -> SettingsRequest:
     return _convert(given)
 
 
-def _convert(given: Mapping[str, str | int | bool]) -> SettingsRequest:
+def _convert(given: Mapping[str, Setting]) -> SettingsRequest:
     try:
         return msgspec.convert(given, SettingsRequest)
     except msgspec.ValidationError as wrong:
@@ -166,7 +179,7 @@ def _convert(given: Mapping[str, str | int | bool]) -> SettingsRequest:
         raise BadMessage(_("These settings cannot be used: {why}.").format(why=why)) from None
 
 
-def _setting(name: str, value: str) -> str | int | bool:
+def _setting(name: str, value: str) -> Setting:
     if name in _TRUTHS:
         if value in _ON + _OFF:
             return value in _ON
@@ -175,4 +188,11 @@ def _setting(name: str, value: str) -> str | int | bool:
         if value.isascii() and value.isdigit() and len(value) < 16:
             return int(value)
         raise BadMessage(_("{name} is a number.").format(name=name), name)
-    return value
+    return tuple(map(_ghost, value.split(","))) if name == "ghosts" else value
+
+
+def _ghost(word: str) -> Ghost:
+    race, slash, player = word.partition("/")
+    if not (race and slash and player):
+        raise BadMessage(_("A ghost is written as RACE/PLAYER, several with commas between them."), "ghosts")
+    return Ghost(race=race, player=player)
