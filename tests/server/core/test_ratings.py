@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from cellrace.messages import EntrantStatus, RaceKind, Settings
 from cellrace_server.core.race import standings
-from cellrace_server.core.ratings import Skill, is_rated, places_of, rate
+from cellrace_server.core.ratings import Skill, applied_to, is_rated, places_of, rate
 from tests.server.races import ANN, BEN, START, begun, done, player
 
 SKILLS = st.builds(
@@ -90,6 +90,21 @@ def test_each_race_is_counted(places: dict[str, int], skills: list[Skill]) -> No
 def test_a_new_player_is_shown_at_1000_and_nobody_below_nothing() -> None:
     assert Skill().rating == 1000
     assert Skill(mu=0.0, sigma=25 / 3).rating == 0
+
+
+@pytest.mark.parametrize("many", [3, 5, 12])
+def test_a_race_of_many_equals_makes_nobody_surer_than_a_duel(many: int) -> None:
+    def sigma(entrants: int) -> float:
+        places = {str(place): place for place in range(1, entrants + 1)}
+        return rate(places, dict.fromkeys(places, Skill()))["1"].sigma
+
+    assert sigma(many) == pytest.approx(sigma(2), abs=1e-9)
+
+
+def test_what_a_race_does_is_told_with_who_is_a_bot() -> None:
+    applied = applied_to({"ann": 1, "robo": 2}, {"robo"}, {"ann": Skill(), "robo": Skill()}, at=START)
+    assert [(step.player, step.place, step.bot) for step in applied.steps] == [("ann", 1, False), ("robo", 2, True)]
+    assert applied.at == START
 
 
 def test_who_wins_again_and_again_rises_and_the_other_falls() -> None:
