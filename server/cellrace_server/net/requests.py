@@ -193,6 +193,7 @@ async def _let_in(sessions: Sessions, session: Session, request: Hello) -> None:
         sessions.take_over(session)
         for referee in referees:
             session.track(referee)
+            session.resumed.add(referee.room.id)
 
     try:
         await sessions.halt_older(session)
@@ -257,6 +258,7 @@ def _whole(session: Session, request: Request) -> Callable[[Room], None]:
     def answer(room: Room) -> None:
         now = session.services.store.clock.now()
         session.answer(views.race_answer(room, session.player.id, now, request.id))
+        session.resumed.discard(room.id)
 
     return answer
 
@@ -265,7 +267,8 @@ def _synced(session: Session, request: RaceSync) -> Callable[[Room], None]:
     whole = _whole(session, request)
 
     def answer(room: Room) -> None:
-        if request.since is None or request.since > room.race.version:
+        # Who comes back has missed more than facts: what was played meanwhile is none.
+        if request.since is None or request.since > room.race.version or room.id in session.resumed:
             whole(room)
             return
         now = session.services.store.clock.now()

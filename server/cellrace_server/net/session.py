@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 
 import structlog
 from websockets.exceptions import ConnectionClosed
@@ -23,8 +20,8 @@ from cellrace.messages import (
     ServerAnswer,
     error_answer,
 )
-from cellrace_server.core.bucket import full_bucket
 from cellrace_server.net.connection import Connection
+from cellrace_server.net.inbox import Arrived, Inbox
 from cellrace_server.net.outbox import Outbox, frame_bytes
 from cellrace_server.net.pinger import Pinger
 from cellrace_server.net.services import Services
@@ -52,14 +49,6 @@ CarryOut = Callable[["Session", ClientMessage, float], Awaitable[None]]
 log = structlog.get_logger()
 
 
-class Arrived(NamedTuple):
-    """What was read in a frame, and when; with `retry_after` (ms) it came too fast and is only answered."""
-
-    request: ClientMessage | BadMessage
-    at: float
-    retry_after: int
-
-
 class Session:
     """A connection from its first frame to its last; a member of rooms once its player is known."""
 
@@ -77,17 +66,14 @@ class Session:
         """Who this connection makes its player if that is a new one, the same however often hello is repeated."""
         self.races: dict[str, Referee] = {}
         self.opened: dict[str, str] = {}
+        self.resumed: set[str] = set()
         self.queued: str | None = None
         """The game whose queue the player waits in."""
         self.queues: set[str] = set()
         """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
         self._carry_out = carry_out
-        # Bounded by `inbox`: a client that sends that much while its requests are carried out is closed.
-        self._inbox: list[Arrived] = []
-        self._worker: asyncio.Task[None] | None = None
-        self._bucket = full_bucket(bounds.burst, bounds.per_second, time.monotonic())
-        self._too_fast: deque[float] | None = None
+        self._inbox = Inbox(codec, bounds, self._take_up, self.close)
         self._hello_due: asyncio.TimerHandle | None = None
         self._excused = False
         """Whether a hello was refused for what is no fault of the client's."""
@@ -126,7 +112,7 @@ class Session:
             code = self.closing or CloseCode.LOST_TRACK
             closed = self._connection.close(code, CLOSE_SENTENCES[code])
             # The request under way is not cut off: what it has written already must become known to its room.
-            await asyncio.gather(closed, *([self._worker] if self._worker else []), return_exceptions=True)
+            await asyncio.gather(closed, self._inbox.settle(), return_exceptions=True)
             self._depart(gone_at)
 
     def close(self, code: CloseCode) -> None:
@@ -171,9 +157,8 @@ class Session:
 
     def untrack(self, race_id: str) -> None:
         """Hear a room no more."""
-        referee = self.races.pop(race_id, None)
         self.opened.pop(race_id, None)
-        if referee is not None:
+        if (referee := self.races.pop(race_id, None)) is not None:
             referee.room.detach(self)
             self.services.rooms.left(referee)
 
@@ -181,8 +166,7 @@ class Session:
         """Carry out nothing more; returns when the request under way is answered."""
         self.halted = True
         self._inbox.clear()
-        if self._worker is not None:
-            await asyncio.wait([self._worker])
+        await self._inbox.settle()
 
     def _depart(self, gone_at: int) -> None:
         for referee in self.races.values():
@@ -199,7 +183,7 @@ class Session:
         self._hello_due = None
         if self.known:
             return
-        if self._worker is not None or self._excused:
+        if self._inbox.busy or self._excused:
             self._expect_hello()  # Said in time, and we are late: a client that is closed for that never comes back.
         else:
             self.close(CloseCode.NO_HELLO)
@@ -213,34 +197,8 @@ class Session:
     def _receive(self, payload: bytes, text: bool, at: float) -> None:
         if self.halted or self.closing is not None:
             self._connection.count_idle()
-            return
-        request: ClientMessage | BadMessage
-        try:
-            request = self.codec.decode_payload(payload, text, self.services.bounds.depth)
-        except BadMessage as bad:
-            request = bad
-        wait = self._bucket.take(1, at)
-        if not wait and isinstance(request, BadMessage):
-            self._bucket.drain(self.services.bounds.bad_frame_cost - 1, at)
-        if len(self._inbox) >= self.services.bounds.inbox:
-            self.close(CloseCode.RATE_LIMITED)
-            return
-        self._inbox.append(Arrived(request, at, int(wait * 1000) + 1 if wait else 0))
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work(), name="session")
-            self._worker.add_done_callback(self._worked)
-
-    async def _work(self) -> None:
-        # There only while there is something to do: most connections of a node say nothing for a long time.
-        try:
-            while self._inbox and self.closing is None:
-                await self._take_up(self._inbox.pop(0))
-        finally:
-            self._worker = None
-
-    def _worked(self, worker: asyncio.Task[None]) -> None:
-        if worker.cancelled() or worker.exception() is not None:
-            self._stop(CloseCode.LOST_TRACK)
+        else:
+            self._inbox.receive(payload, text, at)
 
     async def _take_up(self, frame: Arrived) -> None:
         request = frame.request
@@ -280,10 +238,7 @@ class Session:
         request = frame.request
         re = request.re if isinstance(request, BadMessage) else request.id
         self._refuse(Refused(ErrorCode.RATE_LIMITED, retry_after=frame.retry_after), re)
-        if self._too_fast is None:
-            self._too_fast = deque(maxlen=self.services.bounds.rate_limited_per_minute)
-        self._too_fast.append(frame.at)
-        if len(self._too_fast) == self._too_fast.maxlen and self._too_fast[0] > frame.at - 60:
+        if self._inbox.note_too_fast(frame.at):
             self.close(CloseCode.RATE_LIMITED)
 
     def _note_latency(self, milliseconds: int) -> None:
