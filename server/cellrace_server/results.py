@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from msgspec.structs import replace
 
@@ -10,7 +10,7 @@ from cellrace.messages import RatingChange, Standing
 from cellrace_server.core.effects import Effects, boards_of, effects_of
 from cellrace_server.core.facts import Fact, Over
 from cellrace_server.core.race import Race
-from cellrace_server.core.ratings import applied_to, is_rated, places_of
+from cellrace_server.core.ratings import RatingStep, applied_to, is_rated, places_of
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.ledgers import make_nameless, take_out
 from cellrace_server.marking import heed_marks
@@ -20,7 +20,7 @@ from cellrace_server.store.acts import Verdicts
 from cellrace_server.store.errors import StoreUnavailable
 
 ATTEMPTS = 20
-"""How often ratings are worked out anew when other races of the same players end at the same time."""
+"""How often ratings are worked out anew when races of the same players end at other nodes at the same time."""
 
 
 async def with_ratings(store: Store, race: Race, facts: Sequence[Fact]) -> list[Fact]:
@@ -40,17 +40,26 @@ async def _rated(store: Store, race: Race, standings: tuple[Standing, ...]) -> t
     names = (await store.acts.verdicts(race.id)).stand_ins
     places = {names.get(player, player): place for player, place in places_of(standings).items()}
     bots = {names.get(standing.player.id, standing.player.id) for standing in standings if standing.player.bot}
-    for _ in range(ATTEMPTS):
+
+    async def applied() -> tuple[RatingStep, ...] | None:
         before = await store.ratings.skills(variant, list(places))
-        applied = await store.ratings.apply(variant, race.id, applied_to(places, bots, before, race.changed_at))
-        if applied is not None:
-            changes = {
-                step.player: RatingChange(before=step.before.rating, after=step.after.rating) for step in applied
-            }
-            return tuple(
-                replace(standing, rating=changes.get(names.get(standing.player.id, standing.player.id)))
-                for standing in standings
-            )
+        return await store.ratings.apply(variant, race.id, applied_to(places, bots, before, race.changed_at))
+
+    steps = await applied() or await _applied_in_turn(store, variant, applied)
+    changes = {step.player: RatingChange(before=step.before.rating, after=step.after.rating) for step in steps}
+    return tuple(
+        replace(standing, rating=changes.get(names.get(standing.player.id, standing.player.id)))
+        for standing in standings
+    )
+
+
+async def _applied_in_turn(
+    store: Store, variant: str, applied: Callable[[], Awaitable[tuple[RatingStep, ...] | None]]
+) -> tuple[RatingStep, ...]:
+    async with store.ratings.turn(variant):
+        for _ in range(ATTEMPTS):
+            if steps := await applied():
+                return steps
     raise StoreUnavailable("The ratings of this race's players change too fast.")
 
 

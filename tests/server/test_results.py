@@ -9,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from cellrace.messages import CancelReason, EntrantStatus, GameRecord, Player, RaceKind, RatingChange, Settings
+from cellrace_server import results
 from cellrace_server.core.daily import day_of, opens_at
 from cellrace_server.core.effects import best_board, daily_board, deal_board, rating_board, streak_board
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Joined, Over, Tally
 from cellrace_server.core.race import Race
-from cellrace_server.core.ratings import Skill
+from cellrace_server.core.ratings import Applied, RatingStep, Skill
 from cellrace_server.results import record_end
+from cellrace_server.store import ratings
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.players import new_id
 from cellrace_server.store.races import Behind
@@ -132,6 +134,40 @@ class TestRatings:
         assert slower.standings is not None
         changes = [race.standings[0].rating for race in (faster, slower) if race.standings]
         assert [change.before for change in changes if change] == [1000, 1138]
+        assert (await here.store.ratings.skills(GAME, ["ann"]))["ann"].games == 2
+
+    async def test_many_races_of_the_same_players_that_end_at_once_at_one_node_take_turns(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Trying all at once, each round would rate one of them and send all others back."""
+        monkeypatch.setattr(results, "ATTEMPTS", 1)
+        monkeypatch.setattr(ratings, "PATIENCE", 60.0)
+        all_there, apply = asyncio.Barrier(12), here.store.ratings.apply
+        tried = set[str]()
+
+        async def together(variant: str, race: str, applied: Applied) -> tuple[RatingStep, ...] | None:
+            if race not in tried:
+                tried.add(race)
+                await all_there.wait()  # Each has read what all others are about to change.
+            return await apply(variant, race, applied)
+
+        monkeypatch.setattr(here.store.ratings, "apply", together)
+        races = [await decided(here) for _ in range(12)]
+        over = await asyncio.gather(*(woken(here, race) for race in races))
+        assert all(race.standings is not None for race in over)
+        assert (await here.store.ratings.skills(GAME, ["ann"]))["ann"].games == 12
+
+    async def test_none_waits_for_its_turn_behind_a_store_that_does_not_answer(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ratings, "PATIENCE", 0.01)
+        async with here.store.ratings.turn(GAME):
+            gate = here.link.hold_request("rating_apply")
+            waking = asyncio.create_task(woken(here, await decided(here)))
+            await gate.reached.wait()
+            await woken(here, await decided(here))
+            gate.open()
+            assert (await waking).standings is not None
         assert (await here.store.ratings.skills(GAME, ["ann"]))["ann"].games == 2
 
     async def test_what_is_not_ranked_changes_none(self, here: Shell) -> None:

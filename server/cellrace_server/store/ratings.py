@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +15,9 @@ from cellrace_server.core.ratings import Applied, RatingStep, Skill
 from cellrace_server.core.standins import is_stand_in
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Argument, Link
+
+PATIENCE = 1.0
+"""For how many seconds a race waits for its turn to change ratings."""
 
 
 class RatingNow(Struct, frozen=True):
@@ -36,6 +42,25 @@ class RatingStore:
 
     def __init__(self, link: Link) -> None:
         self._link = link
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    @asynccontextmanager
+    async def turn(self, variant: str) -> AsyncIterator[None]:
+        """The turn of one race among those of this node that have come into each other's way.
+
+        It comes soon, or is not waited for: behind a store that does not answer nobody should stand in a row.
+        """
+        turn = self._turns[variant]
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await turn.acquire()
+        except TimeoutError:
+            yield
+            return
+        try:
+            yield
+        finally:
+            turn.release()
 
     async def skills(self, variant: str, players: Sequence[str]) -> dict[str, Skill]:
         """What is known of the players' skills; of a new one, what is believed of everybody."""
