@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 
 import click
@@ -10,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from cellrace_client.cli import main
-from cellrace_client.cli.options import shows
 
 NARROW = 60
 
@@ -58,13 +56,6 @@ def test_lists_of_commands_tell_each_in_a_line() -> None:
         "..."
         not in CliRunner().invoke(main, ["admin", "--help"], terminal_width=NARROW).stdout.partition("Commands:")[2]
     )
-
-
-@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", True), ("ascii", False), ("koi8-u", False)])
-def test_signs_are_shown_where_a_locale_has_them(monkeypatch: pytest.MonkeyPatch, encoding: str, shown: bool) -> None:
-    """Else a yes and a no would be the same question mark."""
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
-    assert shows("✓✗") is shown
 
 
 def test_ctrl_c_at_a_question_ends_a_command_as_anywhere_else(monkeypatch: pytest.MonkeyPatch) -> None:

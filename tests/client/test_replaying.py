@@ -162,6 +162,12 @@ class TestReplay:
     def test_wrong_usage_ends_with_2(self, arguments: tuple[str, ...]) -> None:
         assert run("replay", *arguments).exit_code == 2
 
+    @pytest.mark.parametrize("drawn_on", [True, False])
+    def test_only_what_can_be_drawn_on_is(self, monkeypatch: pytest.MonkeyPatch, drawn_on: bool) -> None:
+        monkeypatch.setattr("cellrace_client.cli.replaying.can_be_drawn_on", lambda: drawn_on)
+        result = run("replay", "--file", "-", "--symbols", text=written(LOST))
+        assert result.output.count("♠ -") == (len(LOST.moves) + 1 if drawn_on else 1), "boards with nothing home"
+
     def test_a_server_that_is_not_there_is_a_sentence(self) -> None:
         result = run("replay", "race", "player", "--server", "127.0.0.1:1")
         assert result.exit_code == 1

@@ -24,6 +24,7 @@ from cellrace_client.cli.options import (
     can_be_full_screen,
     checked_date,
     lang_option,
+    say,
     server_option,
     show_json,
 )
@@ -38,7 +39,7 @@ from cellrace_client.terminal.competing import BOARDS, Asked, leaderboard_lines,
 from cellrace_client.terminal.competing_commands import CompetingCommands
 from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.questions import Question, daily_question
-from cellrace_client.terminal.speech import day_text, fitted, printable
+from cellrace_client.terminal.speech import day_text
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
 
@@ -61,13 +62,6 @@ def _common(function: F) -> F:
     ):
         function = option(function)
     return function
-
-
-def _say(*sentences: str) -> None:
-    width = terminal_width()
-    for sentence in sentences:
-        for line in fitted(printable(sentence), width):
-            click.echo(line)
 
 
 def _own_id(server: str, profile: str) -> str:
@@ -129,7 +123,7 @@ def daily(
             me = _own_id(server, profile)
             asked = {"variant": variant, "date": answer.date, "limit": "0"}
             own = _leaderboard(server, "daily", me, asked)[0].you if me else None
-            _say(*page_lines(answer, own))
+            say(*page_lines(answer, own))
         return
 
     async def work() -> Ending:
@@ -137,7 +131,7 @@ def daily(
             arrived = await come_as(stack, server, name, None, profile, None)
             tell_arrival(arrived)
             connection, interactive, lines = arrived.connection, sys.stdin.isatty(), TypedLines()
-            competing = CompetingCommands(connection, _say)
+            competing = CompetingCommands(connection, say)
             race: RaceView | None = None
 
             async def begin() -> None:
@@ -184,10 +178,10 @@ def daily(
 
 async def _ask(question: Question, lines: TypedLines) -> bool:
     """Asks, and does what is asked about where the next line says yes; whether it did."""
-    _say(*question.asked)
+    say(*question.asked)
     answer = await lines.next()
     if answer is None or not says_yes(answer):
-        _say(question.otherwise)
+        say(question.otherwise)
         return False
     await question.do()
     return True
@@ -207,7 +201,7 @@ async def _show_day(server: str, variant: str, date: str, me: str, *, ended: boo
         if board.you is not None or not ended:
             break
         await asyncio.sleep(_BETWEEN_LOOKS)  # The board follows the end of a race, and nothing is pushed about it.
-    _say(*leaderboard_lines(board, me, Asked(date)))
+    say(*leaderboard_lines(board, me, Asked(date)))
 
 
 def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tuple[Leaderboard, bytes]:
@@ -263,7 +257,7 @@ def leaderboard(
     if as_json:
         show_json(msgspec.json.decode(text))
     else:
-        _say(*leaderboard_lines(answer, me, Asked(date, deal)))
+        say(*leaderboard_lines(answer, me, Asked(date, deal)))
 
 
 @click.command(epilog="\b\nExample: cellrace stats Ann")
@@ -281,4 +275,4 @@ def stats(player: str | None, server: str, profile: str, as_json: bool) -> None:
     if as_json:
         show_json(msgspec.json.decode(text))
     else:
-        _say(*stats_lines(answer, me))
+        say(*stats_lines(answer, me))

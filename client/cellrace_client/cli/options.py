@@ -16,7 +16,7 @@ from cellrace.deals import LAST_DEAL
 from cellrace.variants import VARIANTS
 from cellrace_client.language import LANGUAGES, speak
 from cellrace_client.terminal.board_lines import board_lines
-from cellrace_client.terminal.speech import printable
+from cellrace_client.terminal.speech import fitted, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -104,9 +104,25 @@ def shows(signs: str) -> bool:
     return True
 
 
+def can_be_drawn_on() -> bool:
+    """Whether there is a terminal that obeys more than the end of a line."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
 def can_be_full_screen() -> bool:
     """Whether there is a terminal on both ends that can be drawn on."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    return sys.stdin.isatty() and can_be_drawn_on()
+
+
+def say(*sentences: str) -> None:
+    """Print sentences, with nothing in them that a terminal would obey, each broken where its line ends."""
+    # Imported here: most commands wait for nobody.
+    from cellrace_client.terminal.typed_lines import terminal_width
+
+    width = terminal_width()
+    for sentence in sentences:
+        for line in fitted(printable(sentence), width):
+            click.echo(line)
 
 
 def show_board(board: Board, *, symbols: bool) -> None:

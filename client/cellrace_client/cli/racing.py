@@ -15,7 +15,7 @@ from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen, race_that_goes_on
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, can_be_full_screen, lang_option, server_option
+from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, can_be_full_screen, lang_option, say, server_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect
 from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, watch_demo
@@ -24,7 +24,6 @@ from cellrace_client.narrator import narrated
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.plain import PROGRESS_EVERY, Ending, PlainClient
-from cellrace_client.terminal.speech import printable
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, read_token_file, write_token_file
 
@@ -60,10 +59,6 @@ def _wanted(race: str | None, code: str | None, opened: str | None, deal: int | 
             raise click.UsageError("--deal and --seats go with --open.")
         return Wanted(race, code)
     return Wanted(open=SettingsRequest(variant=opened, deal=deal, seats=seats))
-
-
-def _say(sentence: str) -> None:
-    click.echo(sentence)
 
 
 @click.command(epilog="\b\nExample: cellrace bot --server 192.168.1.5 --open freecell --strength 2")
@@ -138,12 +133,12 @@ def bot(
                 patience=patience,
                 give_up_after=give_up_after,
             ) as connection,
-            narrated(connection, _say),
+            narrated(connection, say),
         ):
             if token_file is not None and connection.token is not None and connection.token != known:
                 write_token_file(token_file, connection.token)
-            _say(printable(_("{name} is here.").format(name=connection.player.name)))
-            runner = BotRaces(connection, wanted, PACES[strength], chance, _say)
+            say(_("{name} is here.").format(name=connection.player.name))
+            runner = BotRaces(connection, wanted, PACES[strength], chance, say)
             return await runner.run(None if forever else races)
 
     ended = run_to_the_end(work())
@@ -202,7 +197,7 @@ def play(
             client = PlainClient(
                 arrived.connection,
                 TypedLines(),
-                _say,
+                say,
                 interactive=sys.stdin.isatty(),
                 progress_every=progress,
                 width=terminal_width,
@@ -259,5 +254,5 @@ def demo(variant: str, deal: int | None, plain: bool, seed: int | None) -> None:
     race = watch_demo
     if sys.stdin.isatty():
         race = play_demo if plain or not can_be_full_screen() else play_demo_on_screen
-    if run_to_the_end(race(settings, _say, chance)) is not Ending.WELL:
+    if run_to_the_end(race(settings, say, chance)) is not Ending.WELL:
         raise click.exceptions.Exit(NO)

@@ -14,7 +14,16 @@ from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
 from cellrace.replay import Written, notation_of, read_replay
 from cellrace.verifying import Check, read_keys
 from cellrace.verifying import verify as verify_replay
-from cellrace_client.cli.options import NO, lang_option, server_option, show_json, shows, wants_color
+from cellrace_client.cli.options import (
+    NO,
+    can_be_drawn_on,
+    lang_option,
+    say,
+    server_option,
+    show_json,
+    shows,
+    wants_color,
+)
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
 from cellrace_client.connection.fetching import LARGEST, fetch, player_of_name
@@ -62,12 +71,13 @@ def replay(
             show_json(written.fields)
         elif export == "notation":
             _show_notation(written)
-        elif sys.stdout.isatty():
-            pace = 1.0 if speed is None else speed
-            # Playing back takes the time that playing took: that is what it sleeps for.
-            play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
         else:
-            play_plainly(written.replay, speed or 0.0, click.echo, time.sleep)  # The same, where a speed is asked for.
+            pace = (1.0 if sys.stdout.isatty() else 0.0) if speed is None else speed
+            # Playing back takes the time that playing took: that is what it sleeps for.
+            if can_be_drawn_on():
+                play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
+            else:
+                play_plainly(written.replay, pace, say, time.sleep, symbols=symbols)
     except CellraceError as error:
         raise Trouble(error) from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cellrace.messages import RaceState
-from cellrace_client.cli.options import NO, lang_option, server_option
+from cellrace_client.cli.options import NO, lang_option, say, server_option
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import SUBPROTOCOLS, connect
 from cellrace_client.onlooker import Onlooker
@@ -49,7 +49,7 @@ def watch(
     async def work() -> RaceView | None:
         # Somebody of its own: as a player who is remembered, it would take that one's place at another terminal.
         async with connect(server, client="cellrace watch", subprotocol=subprotocol) as connection:
-            onlooker = Onlooker(connection, click.echo, boards_every=boards, progress_every=progress)
+            onlooker = Onlooker(connection, say, boards_every=boards, progress_every=progress)
             return await onlooker.watch(race, code)
 
     ended = run_to_the_end(work())

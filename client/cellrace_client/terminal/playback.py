@@ -88,7 +88,9 @@ def frames(replay: Replay) -> Iterator[Frame]:
         before = game
 
 
-def play_plainly(replay: Replay, speed: float, say: Callable[[str], None], sleep: Callable[[float], None]) -> None:
+def play_plainly(
+    replay: Replay, speed: float, say: Callable[[str], None], sleep: Callable[[float], None], *, symbols: bool = False
+) -> None:
     """A line for each entry, and the last board; at a speed of 0 without waiting."""
     say(heading(replay))
     last = None
@@ -97,7 +99,7 @@ def play_plainly(replay: Replay, speed: float, say: Callable[[str], None], sleep
         last = frame
     if last is not None:
         say("")
-        for line in board_lines(last.game.board):
+        for line in board_lines(last.game.board, symbols=symbols):
             say(line)
         say("")
     say(ending(replay))
