@@ -65,6 +65,12 @@ def test_the_longest_waiting_chooses_first_and_takes_the_nearest() -> None:
     assert matched(cat, dan, ben, ann) == [("ann", "cat"), ("ben", "dan")]
 
 
+@pytest.mark.parametrize(("ben", "cat", "nearest"), [(910, 1020, "cat"), (980, 1090, "ben")])
+def test_the_nearest_may_be_better_or_worse(ben: int, cat: int, nearest: str) -> None:
+    ann = waiting("ann", for_ms=9)
+    assert matched(ann, waiting("ben", rating=ben), waiting("cat", rating=cat)) == [("ann", nearest)]
+
+
 def test_of_equally_near_rivals_the_longer_waiting_one_is_taken() -> None:
     ann, ben, cat = (waiting(name, for_ms=ms) for name, ms in (("ann", 900), ("ben", 500), ("cat", 700)))
     assert matched(ann, ben, cat) == [("ann", "cat")]
