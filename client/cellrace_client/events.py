@@ -57,11 +57,21 @@ class Back:
 
 
 @dataclass(frozen=True, slots=True)
+class Silent:
+    """The connection is there, but the server leaves something unanswered: nothing is lost, and it is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The server answers again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Renamed:
     """The player has another name, and a new connection for it; the races follow as `Synced`."""
 
     name: str
 
 
-Event = Happened | Synced | Lost | Matched | Dropped | Back | Renamed
+Event = Happened | Synced | Lost | Matched | Dropped | Back | Silent | Heard | Renamed
 """Everything that `Connection.events` gives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -43,6 +44,17 @@ class TokenStore:
             return None
         # Two servers could share a file name; a token is told to no other server than its own.
         return remembered if remembered.server == server else None
+
+    def set_aside(self, server: str, profile: str = DEFAULT_PROFILE) -> Path | None:
+        """Moves what is kept there, but is no player of this server, out of the way; where to, None if nothing is.
+
+        Nothing is lost by another player then. Raises OSError.
+        """
+        path = self.path(server, profile)
+        if not path.exists():
+            return None
+        aside = path.with_name(f"{path.name}.{secrets.token_hex(2)}")
+        return path.rename(aside)
 
     def save(self, server: str, name: str, token: str, profile: str = DEFAULT_PROFILE) -> None:
         """Remembers a player; the file is complete or not there, and 0600 from its first byte."""

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellrace_client.connection.backoff import LONGEST_WAIT, RESTART_SPREAD, comes_back, wait_before_return
+from cellrace_client.connection.backoff import (
+    LONGEST_TRY,
+    LONGEST_WAIT,
+    RESTART_SPREAD,
+    Trying,
+    comes_back,
+    wait_before_return,
+)
 from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.throttle import TokenBucket
 
@@ -72,10 +79,45 @@ def test_the_race_clock_never_goes_back() -> None:
     clock = RaceClock(lambda: local)
     clock.sample(8.0, 10.0, 1_000_000)
     told = clock.now()
-    clock.sample(10.0, 10.0, 999_000)
+    clock.sample(10.0, 10.0, 1_000_000)
     assert clock.now() == told
     local = 13.0
-    assert clock.now() == 1_002_000
+    assert clock.now() == 1_003_000
+
+
+@given(st.lists(st.floats(0.001, 0.5), min_size=1, max_size=40), st.floats(0.001, 2), st.floats(0, 1), st.data())
+def test_a_clock_that_was_set_is_right_again_with_the_next_answer(
+    trips: list[float], last: float, share: float, data: st.DataObject
+) -> None:
+    """Set forward or back, or the local one stood still: what was learnt before is believed no longer."""
+    local, ahead = 1000.0, 1_700_000_000_000.0
+    clock = RaceClock(lambda: local)
+
+    def answered(round_trip: float, share: float) -> None:
+        nonlocal local
+        sent, told = local, (local + round_trip * share) * 1000 + ahead
+        local += round_trip
+        clock.sample(sent, local, round(told))
+
+    for round_trip in trips:
+        answered(round_trip, 0.5)
+        clock.now()
+    # By more than the uncertainty of both.
+    ahead += data.draw(st.sampled_from([1, -1])) * data.draw(st.floats(4_000, 1e9))
+    answered(last, share)
+    assert abs(clock.now() - (local * 1000 + ahead)) <= last * 500 + 2
+
+
+@given(st.lists(st.floats(0, LONGEST_TRY), max_size=20), st.floats(LONGEST_TRY, 1e6))
+def test_only_the_time_in_which_somebody_tried_is_counted(tries: list[float], asleep: float) -> None:
+    """A machine that slept, or a program that was stopped, has not tried in vain meanwhile."""
+    now = 50.0
+    trying = Trying(now)
+    for seconds in tries:
+        now += seconds
+        trying.failed(now)
+    assert trying.failed(now) == pytest.approx(sum(tries))
+    assert trying.failed(now + asleep) == pytest.approx(sum(tries) + LONGEST_TRY)
 
 
 def test_the_race_clock_is_unknown_before_the_first_sample() -> None:

@@ -48,6 +48,24 @@ async def test_requests_are_taken_in_their_order_also_after_a_drop() -> None:
     assert taken == [asks[0], asks[2], asks[3], asks[4], None]
 
 
+async def test_what_is_put_off_grows_old_until_its_connection_drops() -> None:
+    """What waits to be sent for the first time, or for nobody, is not unanswered."""
+    flight = Flight()
+    asks = [ask(number, RaceReady(race=f"r{number}")) for number in range(1, 4)]
+    for one in asks:
+        flight.add(one)
+    for one, at in ((flight.take(), 5.0), (flight.take(), 4.0)):
+        assert one is not None
+        one.asked_at = at
+    assert flight.unanswered_since() == 4.0
+    asks[1].answer.cancel()
+    assert flight.unanswered_since() == 5.0
+    assert flight.answered(1, error(ErrorCode.RETRY_LATER)) is None
+    assert flight.unanswered_since() == 5.0
+    flight.drop()
+    assert flight.unanswered_since() is None
+
+
 async def test_a_drop_sorts_out_what_could_be_done_twice() -> None:
     """A creation is in doubt, a practice is lost, the rest is repeated."""
     flight = Flight()

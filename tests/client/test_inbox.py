@@ -7,7 +7,7 @@ import pytest
 from cellrace.messages import JoinedPush, MovedPush, OnlinePush, Player, ProgressPush
 from cellrace_client.connection.inbox import Inbox
 from cellrace_client.errors import Closed
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Renamed, Silent, Synced
 from cellrace_client.race_view import RaceView
 from tests.client.views import a_view
 
@@ -81,6 +81,15 @@ def test_too_many_events_give_way_to_one_a_race() -> None:
     assert Lost("r3", "gone") in events
     assert events[-1] == Back("n1")
     assert len(events) <= 10
+
+
+@pytest.mark.parametrize("last", [Back("n1"), Dropped(None, "cut", 1.0), Silent(), Heard()])
+def test_how_the_connection_is_outlives_what_gives_way(last: Event) -> None:
+    """Another name is no word about that, and both are told."""
+    inbox = Inbox(limit=3)
+    for event in (Dropped(None, "cut", 1.0), last, Renamed("Anna"), Lost("r1", "gone")):
+        inbox.put(event)
+    assert all_of(inbox) == [Lost("r1", "gone"), Renamed("Anna"), last]
 
 
 async def test_what_waits_is_read_before_the_end() -> None:

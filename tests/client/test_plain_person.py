@@ -255,6 +255,23 @@ async def test_whoever_is_forgotten_is_somebody_new_of_the_same_name(store_url: 
         assert len(list((configured / "tokens").iterdir())) == 4
 
 
+async def test_a_player_whose_file_cannot_be_read_is_somebody_new_and_nothing_is_lost(
+    store_url: str, configured: Path
+) -> None:
+    """The token in it may be all that there is of that player: it is told where it is."""
+    async with a_house(store_url) as (_node, _wire, url):
+        ann = await come(url, "Ann")
+        assert ann.store is not None
+        kept = ann.store.path(ann.url)
+        spoilt = kept.read_bytes()[:-1]
+        kept.write_bytes(spoilt)
+        (told,) = (await come(url, "Ben")).told
+        (aside,) = (path for path in (configured / "tokens").iterdir() if path != kept)
+        assert aside.read_bytes() == spoilt
+        assert told == (f"Your player here cannot be read: you play as somebody new, and what was kept is {aside} now.")
+        assert (await come(url, None)).told == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a directory that is a file")
 async def test_a_player_who_cannot_be_kept_plays_all_the_same(store_url: str, configured: Path) -> None:
     """And is told."""

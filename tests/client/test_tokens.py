@@ -62,6 +62,24 @@ def test_a_spoilt_file_is_no_player(tmp_path: Path) -> None:
     assert store.load(HERE) is not None
 
 
+def test_what_is_no_player_of_a_server_is_set_aside(tmp_path: Path) -> None:
+    """A spoilt file, or another server's whose file has the same name: nothing is written over."""
+    store = TokenStore(tmp_path)
+    assert store.set_aside(HERE) is None
+    store.path(HERE).write_bytes(b"{")
+    aside = store.set_aside(HERE)
+    assert aside is not None
+    assert aside.read_bytes() == b"{"
+    assert store.set_aside(HERE) is None
+    store.save(HERE, "Ann", "t1")
+    store.save(HERE.replace("ws:", "wss:"), "Bob", "t2")
+    assert store.load(HERE) is None
+    other = store.set_aside(HERE)
+    assert other is not None
+    assert b"Bob" in other.read_bytes()
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_a_bot_keeps_its_token_in_a_file(tmp_path: Path) -> None:
     """Written 0600, read back without its line end; no file, no token."""
     path = tmp_path / "bot.token"

@@ -69,9 +69,24 @@ async def come_as(
                     old=remembered.name, new=connection.player.name
                 ),
             )
+    if store is not None and remembered is None and (sentence := _set_aside(store, url, profile)) is not None:
+        told.append(sentence)
     arrived = Arrived(connection, url, profile, store, told)
     told += filter(None, [arrived.keep()])
     return arrived
+
+
+def _set_aside(store: TokenStore, url: str, profile: str) -> str | None:
+    """Saves what is kept there from being written over; a sentence where there is something."""
+    try:
+        aside = store.set_aside(url, profile)
+    except OSError:
+        # Then nothing can be written there either, and that is told.
+        return None
+    if aside is None:
+        return None
+    told = _("Your player here cannot be read: you play as somebody new, and what was kept is {path} now.")
+    return told.format(path=aside)
 
 
 async def _come_anew(

@@ -11,6 +11,7 @@ A floor of small parts, each tested by itself; only `wire` knows sockets and onl
     backoff, clock, throttle     when to come back, what time it is, how fast to send
     flight                       requests on their way, and which of them are repeated
     races, inbox                 the races as they are known, the events that wait to be read
+    silence                      that the server leaves something unanswered
     dialogue                     puts these together: a message in, events and requests out
     wire, greeting, client       the socket, the first words, and the life over many connections
     renaming                     another name, which takes another connection
@@ -31,7 +32,7 @@ from cellrace.messages import Hello
 from cellrace_client.connection.client import GIVE_UP_AFTER, Connection
 from cellrace_client.connection.wire import SUBPROTOCOLS, is_of_this_machine, server_url, short_address
 from cellrace_client.errors import Closed, Unanswered, Unreachable
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 
 __all__ = [
     "GIVE_UP_AFTER",
@@ -42,9 +43,11 @@ __all__ = [
     "Dropped",
     "Event",
     "Happened",
+    "Heard",
     "Lost",
     "Matched",
     "Renamed",
+    "Silent",
     "Synced",
     "Unanswered",
     "Unreachable",

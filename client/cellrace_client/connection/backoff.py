@@ -14,6 +14,24 @@ STEADY_AFTER = 5.0
 _OUR_FAULT = frozenset((1002, 1003, 1007, 1008, 1009, 1010))
 
 
+LONGEST_TRY = 60.0
+"""A wait and a try take fewer seconds: in the rest nobody tried, as the machine slept or the program was stopped."""
+
+
+class Trying:
+    """For how many seconds somebody has tried in vain to come back; time is an argument."""
+
+    def __init__(self, now: float) -> None:
+        self._seconds = 0.0
+        self._looked_at = now
+
+    def failed(self, now: float) -> float:
+        """Counts a try that failed by now: the seconds in all."""
+        self._seconds += min(max(0.0, now - self._looked_at), LONGEST_TRY)
+        self._looked_at = now
+        return self._seconds
+
+
 def wait_before_return(attempt: int, close_code: int | None, draw: float) -> float:
     """Seconds to wait before attempt 0, 1, 2 …; `draw` is random in [0, 1).
 

@@ -13,7 +13,7 @@ from msgspec import structs
 from cellrace.codec import JSON
 from cellrace.errors import BadMessage, CellraceError
 from cellrace.messages import ClientMessage, Hello, Limits, Player, ServerAnswer, Welcome
-from cellrace_client.connection.backoff import STEADY_AFTER, comes_back, wait_before_return
+from cellrace_client.connection.backoff import STEADY_AFTER, Trying, comes_back, wait_before_return
 from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.dialogue import Dialogue
 from cellrace_client.connection.greeting import greet
@@ -88,6 +88,11 @@ class Connection(Requests):
     def connected(self) -> bool:
         """Whether there is a connection right now."""
         return self._wire is not None
+
+    @property
+    def over(self) -> bool:
+        """Whether the connection has ended for good."""
+        return self._ended is not None
 
     async def open(self) -> None:
         """Connects, and learns the player's races. Raises Unreachable, Refused or Closed."""
@@ -185,14 +190,14 @@ class Connection(Requests):
 
     async def _come_and_go(self) -> None:
         attempt = 0
-        away_since = self.clock.local()
+        trying = Trying(self.clock.local())
         while True:
             try:
                 wire = await self._arrive()
             except Unreachable as failed:
                 wait = wait_before_return(attempt, None, self._draw())
                 patience = self._give_up_after if self._been_there else self._patience
-                if failed.final or self.clock.local() - away_since + wait > patience:
+                if trying.failed(self.clock.local()) + wait > patience or failed.final:
                     raise
             else:
                 arrived = self.clock.local()
@@ -202,13 +207,13 @@ class Connection(Requests):
                     self._welcomed(successor.welcome, Renamed(successor.welcome.player.name))
                     self._renaming.settle()
                     closing = await self._converse(successor.wire)
-                away_since = self.clock.local()
+                trying = Trying(self.clock.local())
                 if not comes_back(closing.code):
                     raise Closed.by_server(closing.code, closing.reason)
-                if away_since - arrived >= STEADY_AFTER:
+                if self.clock.local() - arrived >= STEADY_AFTER:
                     attempt = 0
                 wait = wait_before_return(attempt, closing.code, self._draw())
-                self._dialogue.dropped(closing.code, _drop_sentence(closing), wait)
+                self._dialogue.dropped(closing.code, closing.sentence, wait)
             attempt += 1
             await self._sleep(wait)
 
@@ -289,11 +294,5 @@ class Connection(Requests):
                 await self._sleep(wait)
             ask = flight.take()
             if ask is not None:
-                ask.sent_at = self.clock.local()
+                self._dialogue.sent(ask)
                 await wire.send(ask.request)
-
-
-def _drop_sentence(closing: Closing) -> str:
-    if closing.code is None:
-        return "The connection is cut."
-    return str(Closed.by_server(closing.code, closing.reason))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from operator import attrgetter
 
 from cellrace.errors import BadMessage, CellraceError, ErrorCode, Refused
 from cellrace.messages import (
@@ -36,6 +37,7 @@ from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.flight import Ask, Flight, numbered, outcome
 from cellrace_client.connection.inbox import Inbox
 from cellrace_client.connection.races import Races
+from cellrace_client.connection.silence import Silence
 from cellrace_client.errors import Unanswered
 from cellrace_client.events import Back, Dropped, Lost, Renamed, Synced
 from cellrace_client.race_view import RaceView
@@ -55,6 +57,7 @@ class Dialogue:
         self.flight = Flight()
         self.races = Races()
         self.inbox = Inbox()
+        self.silence = Silence(clock, self.flight, self.inbox)
         self.to_send = asyncio.Event()
         self.hold_until = 0.0
         self.settled = asyncio.Event()
@@ -74,6 +77,13 @@ class Dialogue:
         self.flight.add(ask)
         self.to_send.set()
         return ask
+
+    def sent(self, ask: Ask) -> None:
+        """A request is being sent."""
+        ask.sent_at = self.clock.local()
+        if ask.asked_at is None:
+            ask.asked_at = ask.sent_at
+        self.silence.sent()
 
     async def change(self) -> None:
         """Waits until some race has changed, or the connection's end."""
@@ -108,6 +118,7 @@ class Dialogue:
 
     def moves_over(self) -> None:
         """The same where another connection is there already, and nobody need know."""
+        self.silence.over()
         doubtful, lost = self.flight.drop()
         self._doubtful += doubtful
         for ask in lost:
@@ -116,6 +127,7 @@ class Dialogue:
 
     def finish(self, error: Exception | None, closed: Exception) -> None:
         """Nothing more is said: events end with `error`, requests with `closed`."""
+        self.silence.over()
         for ask in (*self.flight.clear(), *self._doubtful):
             if not ask.answer.done():
                 ask.answer.set_exception(closed)
@@ -167,6 +179,7 @@ class Dialogue:
         if ask is None:
             self.to_send.set()
             return
+        self.silence.answered()
         try:
             self._learn(ask, answer)
         except CellraceError as wrong:
@@ -191,6 +204,8 @@ class Dialogue:
             case RaceAnswer():
                 before, view = self.races.learn(answer)
                 if isinstance(request, RaceWatch):
+                    # Of the races that are forgotten, nothing is kept here either.
+                    self._watched = {race: asked for race, asked in self._watched.items() if race in self.races.views}
                     self._watched[answer.race] = request
                 if ask.refreshes:
                     self.inbox.put(Synced(before, view))
@@ -251,7 +266,7 @@ class Dialogue:
         """
         if any(answer is None for answer in self._refreshing.values()):
             return
-        made = sorted((answer for answer in self._refreshing.values() if answer), key=_created_at)
+        made = sorted((answer for answer in self._refreshing.values() if answer), key=attrgetter("created_at"))
         self._refreshing.clear()
         for ask in self._doubtful:
             if ask.given_up:
@@ -282,7 +297,3 @@ class Dialogue:
         if view is None:
             raise Refused(ErrorCode.NO_SUCH_RACE)
         return view
-
-
-def _created_at(answer: RaceAnswer) -> int:
-    return answer.created_at

@@ -39,6 +39,7 @@ class Ask:
     """One request on its way; `number` is its `id` on the wire.
 
     `refreshes` names the race that the connection asks for by itself; `known_races` are those known at the asking.
+    `sent_at` is when it was sent last, `asked_at` when it was sent first on this connection.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Ask:
     known_races: frozenset[str] = frozenset()
     refreshes: str | None = None
     sent_at: float = 0.0
+    asked_at: float | None = None
     times_sent: int = 0
 
     @property
@@ -105,6 +107,8 @@ class Flight:
         """After a drop what was sent waits again; given back are creations in doubt, and what is not repeated."""
         doubtful: list[Ask] = []
         lost: list[Ask] = []
+        for ask in (*self.waiting, *self.sent.values()):
+            ask.asked_at = None
         for ask in self.sent.values():
             if ask.given_up or ask.refreshes:
                 # The next `welcome` says anew which races to ask for.
@@ -125,6 +129,11 @@ class Flight:
         self.sent.clear()
         self.waiting.clear()
         return left
+
+    def unanswered_since(self) -> float | None:
+        """When what waits longest for its answer was sent, refused for now or not; None where nothing was."""
+        asks = (*self.sent.values(), *self.waiting)
+        return min((ask.asked_at for ask in asks if ask.asked_at is not None and not ask.given_up), default=None)
 
     def moves_on_their_way(self, race: str) -> int:
         """How many log entries of a race wait for their answer."""

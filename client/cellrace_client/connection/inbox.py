@@ -13,7 +13,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from cellrace.messages import MovedPush, OnlinePush, ProgressPush
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 
 LIMIT = 512
 
@@ -49,6 +49,7 @@ class Inbox:
 
     def _give_way(self) -> None:
         races: OrderedDict[str, Event] = OrderedDict()
+        renamed: Event | None = None
         connection: Event | None = None
         for event in self._events.values():
             match event:
@@ -58,10 +59,12 @@ class Inbox:
                     races[event.view.race] = Synced(before, event.view)
                 case Lost() | Matched():
                     races[event.race] = event
-                case Dropped() | Back() | Renamed():
+                case Dropped() | Back() | Silent() | Heard():
                     connection = event
+                case Renamed():
+                    renamed = event
         self._events.clear()
-        for event in (*races.values(), *([connection] if connection else [])):
+        for event in (*races.values(), *(event for event in (renamed, connection) if event)):
             self._count += 1
             self._events[_merge_key(event) or self._count] = event
 

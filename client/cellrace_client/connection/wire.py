@@ -14,7 +14,7 @@ from cellrace.codec import CODECS, JSON_SUBPROTOCOL, MSGPACK_SUBPROTOCOL
 from cellrace.errors import BadMessage
 from cellrace.frames import read_json, read_msgpack
 from cellrace.messages import LAST_INTEGER, ClientMessage, ServerMessage
-from cellrace_client.errors import Unreachable
+from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
 
 SUBPROTOCOLS: dict[str, str] = {"msgpack": MSGPACK_SUBPROTOCOL, "json": JSON_SUBPROTOCOL}
@@ -34,6 +34,11 @@ class Closing(NamedTuple):
 
     code: int | None
     reason: str
+
+    @property
+    def sentence(self) -> str:
+        """The same in a sentence."""
+        return "The connection is cut." if self.code is None else str(Closed.by_server(self.code, self.reason))
 
 
 class Unread(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-from cellrace.errors import CellraceError
+from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import CloseCode
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
@@ -34,3 +34,16 @@ def what_to_do(error: CellraceError) -> str:
             case _:
                 return _("Try again; if it happens again, ask who runs the server.")
     return ""
+
+
+def what_to_do_again(error: CellraceError) -> str:
+    """The same where a key connects again."""
+    if not isinstance(error, Refused):
+        return what_to_do(error)
+    match error.code:
+        case ErrorCode.BAD_TOKEN:
+            return _("The server knows you no longer, or it is another one. Connect again to play as somebody new.")
+        case ErrorCode.BANNED:
+            return _("Ask who runs the server.")
+        case _:
+            return _("Try again; if it happens again, ask who runs the server.")

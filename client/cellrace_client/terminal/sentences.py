@@ -27,7 +27,7 @@ from cellrace.messages import (
     RematchPush,
     StartedPush,
 )
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Renamed, Synced
+from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.refusals import closing_text
@@ -54,6 +54,10 @@ def tell_event(event: Event, now: int) -> list[str]:
             return [f"{closing_text(event.close_code, event.sentence)} {again}"]
         case Back():
             return [_("The connection is back.")]
+        case Silent():
+            return [_("The server does not answer yet; what you have asked for is kept.")]
+        case Heard():
+            return [_("The server answers again.")]
         case Renamed():
             return [_("You are called {name} now.").format(name=event.name)]
         case never:

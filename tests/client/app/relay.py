@@ -13,6 +13,8 @@ class Relay:
     def __init__(self, port: int) -> None:
         self._to = port
         self._whole = True
+        self._passes = asyncio.Event()
+        self._passes.set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
@@ -24,8 +26,13 @@ class Relay:
             writer.transport.abort()
 
     def mend(self) -> None:
-        """Lets connections through again."""
+        """Lets connections through again, and what was held."""
         self._whole = True
+        self._passes.set()
+
+    def hold(self) -> None:
+        """Lets nothing pass, and cuts nothing."""
+        self._passes.clear()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
@@ -41,10 +48,10 @@ class Relay:
         finally:
             self._writers -= {writer, back}
 
-    @staticmethod
-    async def _pass(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+    async def _pass(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while data := await source.read(65536):
+                await self._passes.wait()
                 target.write(data)
                 await target.drain()
         target.close()

@@ -51,6 +51,23 @@ def test_moves_show_at_once_and_are_sent_in_order() -> None:
     assert ahead.game.seq == 3
 
 
+def test_what_a_server_has_forgotten_is_sent_again() -> None:
+    """A store that was set back has less on record than was told; what it has otherwise is another matter."""
+    ahead = Ahead(view_with())
+    for move in ("58", "4a", "46"):
+        ahead.play(move)
+    ahead.next_parcel()
+    ahead.follow(view_with("58", "4a", "46"))
+    ahead.forgotten(view_with("58", "4a", "46"))
+    assert ahead.next_parcel() is None
+    ahead.forgotten(view_with("58"))
+    assert ahead.waiting == 2
+    assert ahead.next_parcel() == Parcel(1, ("4a", "46"))
+    ahead.follow(view_with("58", "4a", "46"))
+    assert ahead.waiting == 0
+    assert ahead.game.seq == 3
+
+
 def test_an_illegal_move_changes_nothing() -> None:
     """Neither the board nor what is to be sent."""
     ahead = Ahead(view_with())

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from cellrace.messages import RaceKind, RaceState, SettingsRequest
+from cellrace.replay import read_replay
 from cellrace_client.connection import Connection, connect
 from cellrace_client.language import speak
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.screens import picking
+from cellrace_client.terminal.app.film import Film
+from cellrace_client.terminal.app.screens import picking, replay
 from cellrace_client.terminal.app.screens.replays import read_file
 from cellrace_client.terminal.competing import BOARDS
 from cellrace_server.core.daily import day_of
@@ -20,7 +24,9 @@ from cellrace_server.store import keys
 from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import relay
 from tests.client.app.test_languages import english_left, is_translated, keys_without_room
+from tests.protocol.replays import won_replay
 from tests.story.solved_games import golden_game, stocked_game
+from tests.waiting import eventually
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -288,6 +294,24 @@ async def test_a_replay_is_stepped_run_and_raced_against(
     await screen.shows("Bob (ghost)", "u undo")
     view = await screen.until(lambda view: view.playing)
     assert (view.settings.deal, view.settings.ranked, view.settings.seats) == (617, False, 1)
+
+
+async def test_a_replay_does_not_run_on_while_the_program_is_stopped(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has seen what would have been shown meanwhile."""
+    screen = await house.screen()
+    made = won_replay("two-suit", 3)
+    film = Film(made)
+    shown = replay.ReplayScreen(screen.app.desk, read_replay(msgspec.json.encode(made)), film)
+    screen.app.call_later(screen.app.enter, shown)
+    await screen.shows("space runs it")
+    at = 1000.0
+    monkeypatch.setattr(replay, "time", SimpleNamespace(monotonic=lambda: at))
+    await screen.press("space")
+    at += 3600.0
+    await eventually(lambda: film.at)
+    assert film.at == 1000.0
 
 
 async def test_replays_are_saved_and_found_again(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

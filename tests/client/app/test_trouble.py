@@ -11,10 +11,11 @@ import pytest_asyncio
 from textual import events
 from textual.widgets import Input
 
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import EntrantStatus
 from cellrace_client.connection import connect
 from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.terminal.advice import what_to_do
+from cellrace_client.terminal.advice import what_to_do, what_to_do_again
 from cellrace_client.terminal.app.app import Outcome
 from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import Relay, relay
@@ -188,3 +189,11 @@ def test_every_end_says_what_to_do() -> None:
     assert "--profile" in what_to_do(Closed.by_server(4101))
     assert "runs the server" in what_to_do(Closed.by_server(4104))
     assert "Try again" in what_to_do(Closed.by_server(4102))
+
+
+def test_every_end_says_what_connecting_again_would_do() -> None:
+    """Also that of a player whom the server has forgotten, as another one at the same address has."""
+    assert "as somebody new" in what_to_do_again(Refused(ErrorCode.BAD_TOKEN))
+    assert "runs the server" in what_to_do_again(Refused(ErrorCode.BANNED))
+    assert "Try again" in what_to_do_again(Refused(ErrorCode.INTERNAL))
+    assert "elsewhere" in what_to_do_again(Closed.by_server(4100))

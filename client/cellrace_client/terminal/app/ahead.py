@@ -88,6 +88,12 @@ class Ahead:
             return 0
         return self._back_to(view)
 
+    def forgotten(self, view: RaceView) -> None:
+        """Sends again what the server has told to be on record and has no longer, as a store that was set back."""
+        count = len(view.log)
+        if view.game is not None and count < self._on_record and self._goes_with(view):
+            self._on_record = self._sent = count
+
     def refused(self, view: RaceView, *, stale: bool) -> int:
         """After a refusal: what the server has not counted is sent again, what it will not have is taken back.
 

@@ -7,32 +7,26 @@ from enum import Enum
 from typing import ClassVar
 
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.filter import LineFilter, NoColor
 from textual.screen import Screen
 from textual.widgets import Input
 
 from cellrace.errors import CellraceError
 from cellrace.messages import RaceState
 from cellrace_client.connection import Connection
-from cellrace_client.events import Back, Dropped, Event, Happened, Lost, Matched, Synced
-from cellrace_client.language import _
+from cellrace_client.events import Event, Happened, Lost, Matched, Synced
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.deck import deck_words, next_deck
 from cellrace_client.terminal.app.desk import Desk, FirstScreen, Rename, Taste
-from cellrace_client.terminal.app.plain_marks import PlainMarks
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
-from cellrace_client.terminal.app.screens.dialogs import stop_question
+from cellrace_client.terminal.app.screens.dialogs import lost_question, stop_question
 from cellrace_client.terminal.app.screens.ended import EndedScreen
 from cellrace_client.terminal.app.screens.lobby import LobbyScreen
 from cellrace_client.terminal.app.screens.opening import OpeningScreen
 from cellrace_client.terminal.app.screens.routing import screen_for
 from cellrace_client.terminal.app.screens.watch import WatchScreen
-from cellrace_client.terminal.app.themes import THEMES
-from cellrace_client.terminal.app.widgets.board_view import BoardView
+from cellrace_client.terminal.app.tasting import TastefulApp
+from cellrace_client.terminal.app.trouble import trouble_after
 from cellrace_client.terminal.keyboard import latin_by_place
-from cellrace_client.terminal.refusals import drop_text
 from cellrace_client.terminal.sentences import tell_event
 
 _GROUND = 2
@@ -47,7 +41,7 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
-class CellraceApp(App[Outcome]):
+class CellraceApp(TastefulApp[Outcome]):
     """A player at the screen."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -79,20 +73,7 @@ class CellraceApp(App[Outcome]):
         self.desk = Desk(connection, self, taste or Taste(), now, rename)
         self._first_race, self._first_screen = race, first
         self._race: str | None = None
-        self._kept_colorless = self.no_color
-        for theme in THEMES:
-            self.register_theme(theme)
-        self._wear_deck()
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Takes every colour out where there are to be none, and every sign that is no letter where there are none."""
-        filters = [NoColor()] if self.no_color else super().get_line_filters()
-        return [*filters, PlainMarks()] if self.desk.taste.letters else filters
-
-    def _wear_deck(self) -> None:
-        deck = self.desk.taste.deck
-        self.no_color = self._kept_colorless or not deck.colored
-        self.theme = "contrast" if deck.id == "contrast" else "table"
+        self.wear_taste()
 
     def on_mount(self) -> None:
         """Goes to the first screen, and listens."""
@@ -128,20 +109,21 @@ class CellraceApp(App[Outcome]):
         self.exit(Outcome.AGAIN if again else Outcome.LEFT)
 
     def _hear(self, event: Event) -> None:
+        self.desk.trouble = trouble_after(event, self.desk.trouble)
         match event:
-            case Dropped(code, sentence, _wait):
-                self.desk.trouble = _("{sentence} Coming back …").format(sentence=drop_text(code, sentence))
-            case Back():
-                self.desk.trouble = None
             case Matched(race):
                 self._race = race
-            case Happened() | Synced():
+            case Happened():
                 self.desk.hear(event.view)
+            case Synced():
+                self.desk.hear_anew(event.view.race)
             case Lost(race, _sentence) if race in (self._race, self._race_of_ground()):
                 self.show_lobby()
                 self.say(" ".join(tell_event(event, self.desk.now())))
             case Lost():
                 return
+            case _:
+                pass
         if isinstance(event, Happened | Synced) and event.view.race == self._race:
             self._route(event.view)
         if isinstance(screen := self._base, DeskScreen):
@@ -247,12 +229,23 @@ class CellraceApp(App[Outcome]):
 
     def leave(self) -> None:
         """Ends the program, after asking where a game goes on."""
-        view = self.desk.view(self._race) if self._race else None
-        if view is None or not view.playing or not self.desk.connection.connected:
+        view, connected = self.desk.view(self._race) if self._race else None, self.desk.connection.connected
+        if not connected and (kept := self.desk.moves_kept):
+            question = lost_question(kept)
+        elif connected and view is not None and view.playing:
+            question = stop_question("leave", view.settings.grace if self._lasting else None)
+        else:
             self.exit(Outcome.LEFT)
             return
-        question = stop_question("leave", view.settings.grace if self._lasting else None)
-        self.push_screen(question, lambda sure: self.exit(Outcome.LEFT) if sure else None)
+        self.push_screen(question, lambda sure: self._leave_well() if sure else None)
+
+    def _leave_well(self) -> None:
+        self.run_worker(self._leave_once_sent(), name="goodbye")
+
+    async def _leave_once_sent(self) -> None:
+        if self.desk.connection.connected:
+            await self.desk.send_all()
+        self.exit(Outcome.LEFT)
 
     def action_leave(self) -> None:
         """The same by a key; pressed again at the question it is the answer."""
@@ -260,40 +253,3 @@ class CellraceApp(App[Outcome]):
             self.leave()
         else:
             self.exit(Outcome.LEFT)
-
-    def action_next_deck(self) -> None:
-        """Takes the next deck."""
-        if self._kept_colorless:
-            self.say(_("NO_COLOR is set: there are no colours."))
-            return
-        deck = self.desk.taste.deck = next_deck(self.desk.taste.deck)
-        self._wear_deck()
-        self._draw_anew()
-        self.say(_("Deck: {deck}.").format(deck=deck_words(deck)))
-        self._keep(deck=deck.id)
-
-    def action_letters(self) -> None:
-        """Shows suits as letters, or as signs again."""
-        taste = self.desk.taste
-        if not taste.suits:
-            self.say(_("This terminal has no signs for suits."))
-            return
-        taste.letters = not taste.letters
-        self._draw_anew()
-        self._keep(letters=taste.letters)
-
-    def action_steps(self) -> None:
-        """Shows moves step by step, or at once."""
-        self.desk.taste.steps = not self.desk.taste.steps
-        steps = self.desk.taste.steps
-        self.say(_("Moves are shown step by step.") if steps else _("Moves are shown at once."))
-        self._keep(steps=steps)
-
-    def _draw_anew(self) -> None:
-        for board in self.screen.query(BoardView):
-            board.repaint()
-        self.refresh(layout=True)
-
-    def _keep(self, **liked: str | bool) -> None:
-        if (trouble := self.desk.taste.keep(**liked)) is not None:
-            self.say(trouble, refusal=True)

@@ -61,12 +61,18 @@ class DayBook:
         asked = self._date
         await self._ask_for_game(self.variant, asked)
         await self.ask_for_board()
-        await asyncio.gather(*(self._ask_for_game(other, asked) for other in MAIN_VARIANTS if other != self.variant))
+        await self._ask_for_others(asked)
 
     async def ask_again(self) -> None:
         """Asks for what may have changed of what is looked at. Raises CellraceError."""
         await self._ask_for_game(self.variant, self._date)
         await self.ask_for_board()
+        if (day := self.day) is not None and any(other.date != day.date for other in self.days.values()):
+            # Another day has begun, perhaps while the machine slept.
+            await self._ask_for_others(self._date)
+
+    async def _ask_for_others(self, asked: str | None) -> None:
+        await asyncio.gather(*(self._ask_for_game(other, asked) for other in MAIN_VARIANTS if other != self.variant))
 
     async def _ask_for_game(self, variant: str, asked: str | None) -> None:
         try:

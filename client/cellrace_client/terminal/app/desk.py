@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -18,6 +20,9 @@ from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.rivals import Rivals
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.thinker import Thinker
+
+_GOODBYE = 2.0
+"""Seconds that moves have to reach the server when their player leaves; most need some milliseconds."""
 
 
 @dataclass
@@ -99,6 +104,8 @@ class Desk:
         self.strength = 2
         self.queue_bots = True
         self.trouble: str | None = None
+        self.entering = False
+        """Whether a race has been asked for that is not there yet."""
         self._games: dict[str, OwnGame] = {}
 
     @property
@@ -128,9 +135,26 @@ class Desk:
 
     def hear(self, view: RaceView) -> None:
         """Tells one's own game in a race how things stand."""
-        game = self._games.get(view.race)
-        if game is not None:
+        if (game := self._games.get(view.race)) is not None:
             game.hear(view)
+
+    def hear_anew(self, race: str) -> None:
+        """The same after the race was asked for: what the server knows no longer is sent again."""
+        game, view = self._games.get(race), self.view(race)
+        if game is not None and view is not None:
+            game.hear_anew(view)
+
+    @property
+    def moves_kept(self) -> int:
+        """How many moves, of all games, are not on record yet."""
+        return sum(game.ahead.waiting for game in self._games.values())
+
+    async def send_all(self) -> None:
+        """Sends what was played and is held back, and waits a moment until it is on record."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                for game in list(self._games.values()):
+                    await game.all_on_record()
 
     async def close(self) -> None:
         """Ends what was started here."""

@@ -34,6 +34,7 @@ class OwnGame:
         self._more = asyncio.Event()
         self._room = asyncio.Semaphore(ON_THEIR_WAY)
         self._growing: asyncio.TimerHandle | None = None
+        self._settled = asyncio.Event()
         self._round = 0
         self._ended = False
 
@@ -61,14 +62,29 @@ class OwnGame:
             self._growing = None
             self._more.set()
 
+    def hear_anew(self, view: RaceView) -> None:
+        """Learns all that the server knows."""
+        self._ahead.forgotten(view)
+        self.hear(view)
+        self._more.set()
+
     def hear(self, view: RaceView) -> None:
         """Learns how things stand on the server."""
         self._tell_lost(self._ahead.follow(view), "")
+        self._settled.set()
+
+    async def all_on_record(self) -> None:
+        """Waits until all that was played is on record, or is taken back; nothing is held back any more."""
+        self.release()
+        while self._ahead.waiting and not self._ended:
+            self._settled.clear()
+            await self._settled.wait()
 
     def end(self) -> None:
         """Sends nothing more: nobody knows the race any longer."""
         self._ended = True
         self._more.set()
+        self._settled.set()
 
     async def run(self) -> None:
         """Sends moves for as long as the player is there and the race is known."""
@@ -97,7 +113,7 @@ class OwnGame:
                 await self._settle(refused)
         else:
             if (view := self._connection.races.get(self.race)) is not None:
-                self._ahead.follow(view)
+                self.hear(view)
         finally:
             self._room.release()
 
@@ -109,6 +125,7 @@ class OwnGame:
             # The race is not there any more, or the connection: both are told elsewhere.
             return
         self._tell_lost(self._ahead.refused(view, stale=stale), "" if stale else refusal_text(refused))
+        self._settled.set()
         self._more.set()
 
     def _tell_lost(self, lost: int, why: str) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from random import Random
 
-from cellrace.errors import ErrorCode, Refused
+from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import Hello
 from cellrace_client.bot_races import keep_company
-from cellrace_client.connection import Connection
-from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.connection import GIVE_UP_AFTER, Connection
 from cellrace_client.pace import PACES
 
 MOST = 8
@@ -56,7 +56,9 @@ class Rivals:
 
     async def _race(self, connection: Connection, race: str, strength: int) -> None:
         try:
-            await keep_company(connection, race, PACES[strength], self._chance)
+            # A server that ends this connection has told the player by what becomes of the race.
+            with suppress(CellraceError):
+                await keep_company(connection, race, PACES[strength], self._chance)
         finally:
             await connection.close()
 
@@ -70,10 +72,11 @@ class Rivals:
 
 async def _connected(url: str, name: str | None) -> Connection:
     # Not the context manager: the connection lives as long as the bot does.
-    connection = Connection(url, Hello(name=name, bot=True, client="cellrace play"))
+    # A server that is away at the moment is waited for: the player waits for it too.
+    connection = Connection(url, Hello(name=name, bot=True, client="cellrace play"), patience=GIVE_UP_AFTER)
     try:
         await connection.open()
-    except (Closed, Unreachable, Refused):
+    except BaseException:
         await connection.close()
         raise
     return connection

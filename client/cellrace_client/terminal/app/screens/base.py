@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable, Coroutine, Iterable
 from typing import ClassVar
 
 from textual import events
@@ -11,9 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
 from cellrace.errors import CellraceError
-from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.events import Dropped, Event, Happened, Lost, Synced
-from cellrace_client.language import n_
+from cellrace_client.events import Dropped, Event, Happened, Lost, Silent, Synced
+from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, sentence_of
 from cellrace_client.terminal.app.screens.filled import FilledScreen
@@ -114,8 +113,8 @@ class DeskScreen(FilledScreen[None]):
 
     def hear(self, event: Event) -> None:
         """Hears what has happened, and says it."""
-        # A drop stands on top for as long as it lasts.
-        if not isinstance(event, Dropped) and (told := tell_event_in_a_line(event, self.desk.now())):
+        # Trouble stands on top for as long as it lasts.
+        if not isinstance(event, Dropped | Silent) and (told := tell_event_in_a_line(event, self.desk.now())):
             self.say(told)
         self.look()
 
@@ -124,12 +123,27 @@ class DeskScreen(FilledScreen[None]):
         # The app's and not this screen's: what is asked goes on when another screen has come.
         self.app.run_worker(self._asked(work), name="request")
 
+    def ask_to_enter(self, work: Coroutine[object, object, None]) -> None:
+        """Asks for a race to go to; for no other one until that is answered: who sees nothing happen asks again."""
+        if self.desk.entering:
+            work.close()
+            self.say(_("You have asked for a race; the server has not answered yet."))
+        else:
+            self.desk.entering = True
+            self.ask(self._entered(work))
+
+    async def _entered(self, work: Awaitable[None]) -> None:
+        try:
+            await work
+        finally:
+            self.desk.entering = False
+
     async def _asked(self, work: Awaitable[object]) -> None:
         try:
             await work
-        except (Closed, Unreachable):
-            return
         except CellraceError as refused:
+            if self.desk.connection.over:
+                return
             self.desk.guide.say(sentence_of(refused), refusal=True)
         self.look()
 

@@ -230,7 +230,7 @@ class DailyScreen(DeskScreen):
         day = self._book.day
         match self._does:
             case "practise" if day is not None:
-                self.ask(self._enter_practice(day.date))
+                self.ask_to_enter(self._enter_practice(day.date))
             case "on":
                 self.ask(self._go_on())
             case "board":
@@ -244,7 +244,7 @@ class DailyScreen(DeskScreen):
                     " cards, whatever happens."
                 ).format(game=game_title(self._book.variant))
                 dialog = YesNo(question, _("Begin (y)"), _("Not now (n)"), yes_first=True)
-                self.app.push_screen(dialog, lambda sure: self.ask(self._enter()) if sure else None)
+                self.app.push_screen(dialog, lambda sure: self.ask_to_enter(self._enter()) if sure else None)
 
     async def _go_on(self) -> None:
         # By its race: an attempt of yesterday may go on, and must not begin today's.

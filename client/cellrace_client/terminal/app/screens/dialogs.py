@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from cellrace_client.language import _
+from cellrace_client.language import _, n_
 from cellrace_client.terminal.app.screens.filled import FilledModal
 from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.speech import printable
@@ -170,4 +170,14 @@ def stop_question(what: str, seconds: int | None = None) -> YesNo:
             )
         case _:
             question = _("Give this race up? You are then ranked after all who have not.")
+    return YesNo(question, _("Yes (y)"), _("No (n)"))
+
+
+def lost_question(moves: int) -> YesNo:
+    """The question before somebody leaves whose moves have not reached the server."""
+    question = n_(
+        "{count} move has not reached the server yet, and is lost if you quit now. Quit?",
+        "{count} moves have not reached the server yet, and are lost if you quit now. Quit?",
+        moves,
+    ).format(count=moves)
     return YesNo(question, _("Yes (y)"), _("No (n)"))

@@ -13,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from cellrace.errors import CellraceError
 from cellrace_client.language import _
-from cellrace_client.terminal.advice import what_to_do
+from cellrace_client.terminal.advice import what_to_do_again
 from cellrace_client.terminal.app.screens.filled import FilledModal
 from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.refusals import refusal_text
@@ -44,7 +44,7 @@ class EndedScreen(FilledModal[bool]):
         with Vertical() as box:
             box.border_title = Content(_("The connection has ended"))
             yield Static(Content(printable(refusal_text(self._error))).stylize("bold"), markup=False)
-            yield Static(Content(what_to_do(self._error)), markup=False)
+            yield Static(Content(what_to_do_again(self._error)), markup=False)
             yield Options(
                 Option(Content(_("q  Quit")), id="quit"),
                 Option(Content(_("r  Connect again")), id="again"),

@@ -171,7 +171,7 @@ class LobbyScreen(DeskScreen):
         if event.option_list.id == "ways":
             self.action_do(name)
         else:
-            self.ask(self._enter(name))
+            self.ask_to_enter(self._enter(name))
 
     def action_choose(self) -> None:
         """Does what is marked in the list that has the focus."""
@@ -219,9 +219,9 @@ class LobbyScreen(DeskScreen):
             case "replays":
                 self.desk.guide.enter(ReplaysScreen(self.desk))
             case "bot":
-                self.ask(self._race_a_bot())
+                self.ask_to_enter(self._race_a_bot())
             case "practice":
-                self.ask(self._practice())
+                self.ask_to_enter(self._practice())
             case "new":
                 self.desk.guide.open_race()
             case "code":
@@ -251,7 +251,7 @@ class LobbyScreen(DeskScreen):
 
     def _code_typed(self, code: str | None) -> None:
         if code is not None:
-            self.ask(self._enter_by_code(code))
+            self.ask_to_enter(self._enter_by_code(code))
 
     async def _enter(self, race: str) -> None:
         summary = next((known for known in self._races or () if known.race == race), None)

@@ -118,7 +118,7 @@ class OpeningScreen(DeskScreen):
 
     def action_open(self) -> None:
         """Opens the race, and enters it."""
-        self.ask(self._open())
+        self.ask_to_enter(self._open())
 
     async def _open(self) -> None:
         request = self._form.request()

@@ -53,7 +53,7 @@ def _do(screen: DeskScreen, player: Player, race: str | None, choice: str | None
         case "replay" if race is not None:
             screen.ask(show_replay(screen.desk, race, player.id))
         case "ghost" if race is not None:
-            screen.ask(race_ghost(screen.desk, race, player.id))
+            screen.ask_to_enter(race_ghost(screen.desk, race, player.id))
         case _:
             pass
 

@@ -214,8 +214,13 @@ class PlayScreen(BoardScreen):
                 pass
 
     def _stop(self, what: str) -> None:
+        self.ask(self._stop_once_sent(what))
+
+    async def _stop_once_sent(self, what: str) -> None:
+        # What was played before counts: it must not come after this.
+        await self.own.all_on_record()
         connection = self.desk.connection
-        self.ask(connection.concede(self.race) if what == "concede" else connection.forfeit(self.race))
+        await (connection.concede(self.race) if what == "concede" else connection.forfeit(self.race))
 
 
 def _fit(entrants: EntrantsView, view: RaceView, width: int) -> None:

@@ -141,7 +141,8 @@ class QueueScreen(DeskScreen):
     def _stop(self) -> None:
         if not self._left:
             self._left = True
-            if not self._matched and self._joined is not None:
+            if not self._matched:
+                # Also where one does not wait, as far as is known here: a server that went may not have noticed yet.
                 self.ask(self.desk.connection.leave_queue())
 
     # --- what is shown

@@ -37,6 +37,7 @@ from cellrace_client.terminal.speech import decimal_text, length_text
 
 TICK = 0.05
 """Seconds between two looks at a replay that runs."""
+_LONGEST_LOOK = 1.0
 _LEAP = 10
 _LONGEST_PATH = 400
 
@@ -157,7 +158,8 @@ class ReplayScreen(DeskScreen):
 
     def _run(self) -> None:
         now = time.monotonic()
-        passed, self._looked_at = (now - self._looked_at) * 1000, now
+        # A program that was stopped has shown nothing meanwhile.
+        passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK) * 1000, now
         film, before = self._film, self._film.index
         if film.run(passed):
             self._show_entry(forward=film.index == before + 1)
@@ -244,7 +246,7 @@ class ReplayScreen(DeskScreen):
 
     def action_race(self) -> None:
         """Races against this game, on its deal."""
-        self.ask(race_replay(self.desk, self._written.replay))
+        self.ask_to_enter(race_replay(self.desk, self._written.replay))
 
     def action_back(self) -> None:
         """Goes back to where one came from."""
