@@ -103,6 +103,8 @@ async def test_a_race_is_voided_and_seen(here: Shell, admin: Admin) -> None:
     assert f"race: {race.id}" in lines
     assert "void: True" in lines
     assert any(line.startswith("created_at: 2") and line.endswith(" UTC") for line in lines)
+    assert "    player: id ann, name Ann, bot False" in lines, "lists are told part by part"
+    assert not any(sign in line for sign in "{}()" for line in lines)
 
 
 async def test_a_player_is_seen_and_what_was_done(here: Shell, admin: Admin) -> None:

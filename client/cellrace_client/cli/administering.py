@@ -185,16 +185,18 @@ def _lines(value: object, indent: str = "") -> list[str]:
     """A tree as lines: each name with what it holds, times as people read them."""
     if isinstance(value, dict):
         return [line for name, held in value.items() for line in _named(str(name), held, indent)]
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [line for held in value for line in _named("-", held, indent)]
     return [f"{indent}{value}"]
 
 
 def _named(name: str, held: object, indent: str) -> list[str]:
-    if isinstance(held, dict | list):
+    if isinstance(held, dict | list | tuple):
         if not held:
             return []
-        if all(not isinstance(part, dict | list) for part in (held.values() if isinstance(held, dict) else held)):
+        if all(
+            not isinstance(part, dict | list | tuple) for part in (held.values() if isinstance(held, dict) else held)
+        ):
             parts = [f"{n} {_plain(n, v)}" for n, v in held.items()] if isinstance(held, dict) else map(str, held)
             return [f"{indent}{name}: {', '.join(parts)}"]
         return [f"{indent}{name}:", *_lines(held, indent + "  ")]
