@@ -229,8 +229,8 @@ class Lobby:
             entrant = room.entrant(player)
             if entrant is None and member not in room.spectators:
                 raise Refused(ErrorCode.NOT_ALLOWED)
-            missed = entrant is not None and entrant.done is None and room.entrants_here.get(player) is not member
-            missed = missed and not room.race.ended
+            plays = entrant is not None and entrant.done is None and not room.race.ended
+            missed = plays and room.entrants_here.get(player) is not member
             if missed:
                 await self._admission.open(referee, member)
                 room.attach(member)
@@ -263,9 +263,10 @@ class Lobby:
         Its id follows from the parent, so two nodes open the same one (NODES, 23). Raises Refused, StoreUnavailable.
         """
         async with self._rooms.hold(race_id) as referee:
-            parent = referee.room.race
             await referee.make_sure()
-            decide(referee.room.race, Rematch(member.player.id, ""), self._store.clock.now())
+            parent = referee.room.race
+            # For its refusal alone: nobody who may not ask opens a successor.
+            decide(parent, Rematch(member.player.id, ""), self._store.clock.now())
             successor = await self._open_successor(member, parent)
             stamped = await referee.ask(lambda: Rematch(member.player.id, successor), member)
 
