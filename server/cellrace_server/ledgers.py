@@ -131,7 +131,7 @@ def _renamed(applied: Applied, stand_ins: StandIns) -> Applied:
 async def _rebuild(
     store: Store, variant: str, ledger: Ledger, anew: Mapping[str, Applied], skills: Mapping[str, Skill]
 ) -> bool:
-    """Write what differs; False when a race was applied meanwhile."""
+    """Write what differs; False when a race was applied meanwhile, or another act has rebuilt them."""
     races: dict[str, Applied | None] = {race: None for race in ledger.races if race not in anew}
     races |= {race: applied for race, applied in anew.items() if applied != ledger.races[race]}
     latest: dict[str, RatingNow] = {}

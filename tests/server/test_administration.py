@@ -21,6 +21,7 @@ from cellrace_server.core.ratings import Skill, applied_to
 from cellrace_server.core.standins import NAMELESS, is_stand_in
 from cellrace_server.ghosts import summon
 from cellrace_server.inspecting import inspect_player, inspect_race
+from cellrace_server.ledgers import make_nameless
 from cellrace_server.matching import Matching
 from cellrace_server.recomputing import Recomputation
 from cellrace_server.results import record_end
@@ -404,6 +405,21 @@ class TestDelete:
         record = await here.store.races.load(race.id)
         assert record is not None
         assert [entrant.player.id for entrant in record.race.entrants] == ["gone-1", "gone-2"]
+
+    async def test_nor_does_one_come_back_into_the_ratings(
+        self, here: Shell, there: Shell, office: Administration
+    ) -> None:
+        """These are worked out anew for each: the later must not rest on what was there before the other."""
+        await ended_race(here, ANN, BEN)
+        await ended_race(here, BEN, CAT)
+        gate = here.link.hold_request("rating_rebuild")
+        deleting = asyncio.create_task(make_nameless(here.store, GAME, {"ann": "gone-1"}))
+        await gate.reached.wait()
+        assert await make_nameless(there.store, GAME, {"ben": "gone-2"})
+        gate.open()
+        assert await deleting
+        assert (await here.store.ratings.ledger(GAME)).skills.keys() == {"gone-1", "gone-2", "cat"}
+        assert (await board(here, rating_board(GAME))).keys() == {"cat"}
 
     async def test_the_name_and_the_token_are_free(self, here: Shell, office: Administration) -> None:
         await office.delete("ann")

@@ -72,7 +72,7 @@ async def open_store(
         link,
         RaceStore(link, node, kept),
         PlayerStore(link, node),
-        RaceLists(link),
+        RaceLists(link, kept),
         DealStore(link),
         DueStore(link),
         NodeStore(link, node),

@@ -39,14 +39,12 @@ class DailyStore:
         key = keys.daily(day.isoformat(), variant)
         known: bytes | None = await self._link.command("HGET", key, "secret")
         if known is None:
-            drawn = await self._draw(variant)
-            # Kept from other days before it is a day's: lost half way it is one number fewer, and no number twice.
-            await self._link.command("SADD", keys.daily_deals(variant), drawn.deal)
+            drawn, kept = await self._draw(variant)
             mine = await self._link.command("HSETNX", key, "secret", f"{drawn.deal}:{drawn.salt}")
             known = await self._link.command("HGET", key, "secret")
             if known is None:
                 raise StoreUnavailable("The store has lost the deal of a day.")
-            if not mine and not known.startswith(b"%d:" % drawn.deal):
+            if kept and not mine and not known.startswith(b"%d:" % drawn.deal):
                 await self._link.command("SREM", keys.daily_deals(variant), drawn.deal)
         deal, salt = known.decode().split(":")
         return Secret(int(deal), salt)
@@ -55,16 +53,24 @@ class DailyStore:
         """Whether a day's deal has been drawn."""
         return bool(await self._link.command("HEXISTS", keys.daily(day.isoformat(), variant), "secret"))
 
-    async def _draw(self, variant: str) -> Secret:
-        """A proved number kept for daily challenges that no day has had; when all are used, any of them again."""
-        stocked = load_stock(variant).numbers
-        if len(stocked) > MANY:
-            stocked = _RANDOM.sample(stocked, MANY // 2)
-        kept = [n for n in (*stocked, *await self._pool.numbers(variant)) if is_reserved(variant, n)]
-        _RANDOM.shuffle(kept)
-        used: Answer = await self._link.command("SMISMEMBER", keys.daily_deals(variant), *kept)
-        unused = [number for number, was_used in zip(kept, used, strict=True) if not was_used]
-        return new_secret((unused or kept)[0])
+    async def _draw(self, variant: str) -> tuple[Secret, bool]:
+        """A proved number kept for daily challenges that no day has had; when all are used, any of them again.
+
+        And whether it is kept from other days by this: half way lost it is one number fewer, and no number twice.
+        """
+        while True:
+            stocked = load_stock(variant).numbers
+            if len(stocked) > MANY:
+                stocked = _RANDOM.sample(stocked, MANY // 2)
+            numbers = [n for n in (*stocked, *await self._pool.numbers(variant)) if is_reserved(variant, n)]
+            _RANDOM.shuffle(numbers)
+            used: Answer = await self._link.command("SMISMEMBER", keys.daily_deals(variant), *numbers)
+            unused = next((number for number, was_used in zip(numbers, used, strict=True) if not was_used), None)
+            if unused is None:
+                return new_secret(numbers[0]), False
+            # Else another day has been given it since the look, or a race.
+            if await self._link.command("SADD", keys.daily_deals(variant), unused):
+                return new_secret(unused), True
 
     async def claim(self, day: date, variant: str, player: str, race: str, start_at: int) -> tuple[bool, Attempt]:
         """Record an attempt, unless the player has one: whether it is new, and the one that counts."""

@@ -14,8 +14,9 @@ ENDED_LISTED = 1_000
 class RaceLists:
     """The lists that `race.list` and codes are answered from."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, kept: int = KEPT) -> None:
         self._link = link
+        self._kept = kept
 
     async def add(self, race: Race) -> None:
         """List a race, or make its code known if it is private."""
@@ -27,7 +28,7 @@ class RaceLists:
     async def end(self, race: Race) -> None:
         """Move a race to those that have ended; its code is known for as long as the race."""
         if race.code:
-            await self._link.command("PEXPIRE", keys.code(race.code), KEPT)
+            await self._link.command("PEXPIRE", keys.code(race.code), self._kept)
         if race.settings.private:
             return
         await self._link.command("ZREM", keys.LIVE, race.id)

@@ -111,7 +111,7 @@ class RatingStore:
         races: Mapping[str, Applied | None],
         players: Iterable[tuple[str, RatingNow | None]],
     ) -> bool:
-        """Write races and skills over those of a ledger, None for what goes; False when it has grown meanwhile."""
+        """Write races and skills over those of a ledger, None for what goes; False when that has changed meanwhile."""
         words: list[Argument] = [ledger.number, len(races)]
         for race, applied in races.items():
             packed = b"" if applied is None else b"%d:" % ledger.numbers[race] + msgspec.msgpack.encode(applied)

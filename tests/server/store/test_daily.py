@@ -49,6 +49,15 @@ class TestDeals:
         assert sorted(drawn[:12]) == few
         assert set(drawn[12:]) <= set(few)
 
+    async def test_nor_have_days_whose_deals_are_drawn_at_once(
+        self, days: DailyStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """By several nodes, each of which has looked before the others have drawn."""
+        few = RESERVED[:12]
+        monkeypatch.setattr(daily, "load_stock", lambda variant: Stock(find_variant(variant), few))
+        drawn = await asyncio.gather(*(days.secret(DAY + timedelta(days=n), GAME) for n in range(12)))
+        assert sorted(secret.deal for secret in drawn) == few
+
     async def test_what_is_proved_beyond_the_stock_is_used_too(
         self, days: DailyStore, redis_client: Redis, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -8,6 +8,7 @@ from cellrace.messages import CancelReason
 from cellrace_server.core.facts import Cancelled, Over
 from cellrace_server.core.race import NEVER_ENTERED, Race
 from cellrace_server.store import keys
+from cellrace_server.store.lists import RaceLists
 from tests.server.races import BORN, after, new_race, with_settings
 from tests.server.shell import Shell
 
@@ -42,6 +43,15 @@ async def test_a_race_that_is_over_moves_and_repeating_that_changes_nothing(here
     await here.store.lists.end(over)
     assert await here.store.lists.newest(False, 0, 9) == ()
     assert await here.store.lists.newest(True, 0, 9) == ("r1",)
+
+
+async def test_the_code_of_a_race_that_is_over_is_known_as_long_as_the_race_is_kept(here: Shell) -> None:
+    """By whatever `--keep-days` says."""
+    race = numbered(1, private=True)
+    lists = RaceLists(here.link, kept=90 * 24 * 3_600_000)
+    await lists.add(race)
+    await lists.end(after(race, Over(())))
+    assert 0 <= 90 * 24 * 3_600_000 - await here.link.command("PTTL", keys.code(race.code)) < 60_000
 
 
 async def test_a_cancelled_race_is_on_no_list_any_more(here: Shell) -> None:

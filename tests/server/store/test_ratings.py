@@ -113,6 +113,9 @@ async def test_a_ledger_can_be_written_over_unless_it_has_grown(ratings: RatingS
     assert after.skills["ann"] == skills["ann"]
     assert "ben" not in after.skills
     assert [name for name, _ in await board(link)] == ["ann", "cat", "dan"]
+    # Another act that has read what was there before this one would undo it.
+    assert not await ratings.rebuild(GAME, ledger, {"r1": None}, players)
+    assert await ratings.ledger(GAME) == after
 
 
 @pytest.mark.parametrize("count", [2, 250])

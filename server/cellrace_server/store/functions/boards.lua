@@ -10,7 +10,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board:{NAME}:until      zset    player by when the row goes, ms; on boards whose rows do, which are streaks
   board:{rating:GAME}:skills   hash    player -> "mu:sigma:games"
   board:{rating:GAME}:applied  hash    race -> "number:what it did to the skills, as its first applier wrote it"
-  board:{rating:GAME}:number   string  the number of the race that was applied last; they are counted up
+  board:{rating:GAME}:number   string  the number of the race that was applied last, or of the last rebuilding; they are counted up
   player:{ID}:finished:GAME    zset    "won:race:time" by when it ended; won 1 or 0, time only where it counts for records
   player:{ID}:record:GAME      hash    played, won, streak, best_streak, best_time: what follows from these
   player:{ID}:days:GAME        zset    day with a win in the daily challenge, by when it was won
@@ -24,7 +24,7 @@ Boards, ratings, profiles and daily attempts. As in cellrace.lua: one slot a cal
   board_prune        board     now                                                  how many rows went, for their time was over
   board_rows         board     people only, offset, limit, player, around           {total, first, {player, value, place, info}…, own row}
   rating_apply       board     race, at, packed, count, (player, before, after, value, or "" for no row, bot)…  {"ok" or "applied", packed} or {"behind"}
-  rating_rebuild     board     see below                                            1, or 0 when a race was applied meanwhile
+  rating_rebuild     board     see below                                            1, or 0 when something was written meanwhile
   player_finished    player    game, race, won, at, time or ""                      1 when it is new
   player_unfinished  player    game, race, won, time or ""                          1 when it was there
   player_recount     player    game                                                 1
@@ -193,7 +193,7 @@ local function rating_apply(keys, args)
   return {'ok', packed}
 end
 
--- args: the number of the last race that the new state rests on, how many races, (race, "number:packed", or "" for one
+-- args: the number that the new state rests on, how many races, (race, "number:packed", or "" for one
 --   that goes)…, then (player, skill, or "" for one who goes, value, or "" for no row, order, bot)…
 local function rating_rebuild(keys, args)
   local board = keys[1]
@@ -215,6 +215,8 @@ local function rating_rebuild(keys, args)
       if args[i + 2] ~= '' then submit_row(board, args[i], args[i + 2], args[i + 3], args[i + 4], '', 'any') end
     end
   end
+  -- Whoever works out another state from what was there before has it worked out anew.
+  redis.call('INCR', board .. ':number')
   return 1
 end
 
