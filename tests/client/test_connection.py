@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
+import socket
 
 import pytest
 
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
 from cellrace.messages import ClientMessage, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
 from cellrace_client.connection import Connection, connect, is_of_this_machine, server_url, short_address
+from cellrace_client.connection.wire import why_unreachable
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Happened
 from tests.client.connecting import connected
@@ -219,6 +223,30 @@ def test_servers_are_named_as_people_type_them(typed: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("failed", "why"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed ('127.0.0.1', 1)"), "nothing listens there"),
+        (
+            OSError(
+                f"Multiple exceptions: [Errno {errno.ECONNREFUSED}] Connect call failed ('::1', 1, 0, 0), "
+                f"[Errno {errno.ECONNREFUSED}] Connect call failed ('127.0.0.1', 1)"
+            ),
+            "nothing listens there",
+        ),
+        (OSError(errno.EHOSTUNREACH, "Connect call failed ('10.0.0.9', 1)"), os.strerror(errno.EHOSTUNREACH)),
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "Name or service not known"),
+        (TimeoutError(), "it does not answer"),
+        (OSError("Multiple exceptions: [Errno 1] a, [Errno 2] b"), "Multiple exceptions: [Errno 1] a, [Errno 2] b"),
+        (ConnectionResetError(), os.strerror(errno.ECONNRESET)),
+        (EOFError(), "EOFError"),
+    ],
+)
+def test_why_nobody_answers_is_told_in_words(failed: Exception, why: str) -> None:
+    """Without numbers of the system's, and for a name with several addresses as for one."""
+    assert why_unreachable(failed) == why
+
+
+@pytest.mark.parametrize(
     ("url", "short"),
     [
         ("ws://192.168.1.5:8765/ws", "192.168.1.5"),
@@ -244,6 +272,21 @@ def test_addresses_are_told_as_short_as_they_can_be_typed(url: str, short: str) 
 def test_an_address_leads_to_this_machine_or_elsewhere(server: str, here: bool) -> None:
     """By its name."""
     assert is_of_this_machine(server_url(server)) is here
+
+
+async def test_a_server_without_a_certificate_is_told_from_one_with_it() -> None:
+    """Whoever writes wss:// hears what to write."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(Unreachable, match="its address begins with ws://"):
+            async with connect(f"wss://127.0.0.1:{port}/ws"):
+                pass
 
 
 async def test_a_race_that_is_lost_with_its_answer_is_refused() -> None:

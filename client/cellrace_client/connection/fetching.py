@@ -12,7 +12,7 @@ import msgspec
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceAnswer
-from cellrace_client.connection.wire import server_url, untrusted
+from cellrace_client.connection.wire import server_url, untrusted, why_unreachable
 from cellrace_client.errors import Unreachable
 from cellrace_client.language import _
 
@@ -47,19 +47,10 @@ def fetch(server: str, path: str) -> bytes:
         reason = getattr(failed, "reason", failed)
         if isinstance(reason, SSLCertVerificationError):
             raise untrusted(url, reason) from reason
-        raise Unreachable(url, _reason_text(reason)) from failed
+        raise Unreachable(url, why_unreachable(reason)) from failed
     if len(answer) > LARGEST:
         raise Unreachable(url, _("it answers more than {most} bytes").format(most=LARGEST))
     return answer
-
-
-def _reason_text(reason: object) -> str:
-    if isinstance(reason, ConnectionRefusedError):
-        return _("nothing listens there")
-    if isinstance(reason, TimeoutError):
-        return _("it does not answer")
-    why = reason.strerror if isinstance(reason, OSError) and reason.strerror else str(reason)
-    return why.rstrip(".") or type(reason).__name__
 
 
 def player_of_name(server: str, race: str, name: str) -> str | None:

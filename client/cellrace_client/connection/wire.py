@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import re
+import socket
 import ssl
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -26,6 +30,9 @@ CLOSE_TIMEOUT = 2.0
 MAX_FRAME = 16 * 2**20
 """A race of 250 with all their logs stays far below; what is larger is no message for us."""
 
+_NUMBERS = re.compile(r"\[Errno (\d+)\]")
+_NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
+"""What OpenSSL takes an answer for that is HTTP: its versions differ."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -121,7 +128,7 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
     except TimeoutError as late:
         raise Unreachable(url, "it does not answer") from late
     except (OSError, InvalidHandshake, EOFError) as failed:
-        raise Unreachable(url, _reason(failed)) from failed
+        raise Unreachable(url, why_unreachable(failed)) from failed
     if socket.subprotocol not in CODECS:
         await socket.close()
         raise Unreachable(url, "it speaks none of our subprotocols", final=True)
@@ -134,13 +141,27 @@ def untrusted(url: str, wrong: ssl.SSLCertVerificationError) -> Unreachable:
     return Unreachable(url, why, final=True)
 
 
-def _reason(failed: Exception) -> str:
-    if isinstance(failed, ConnectionRefusedError):
-        return _("nothing listens there")
+def why_unreachable(failed: object) -> str:
+    """Why no connection came about, as a part of a sentence."""
+    if isinstance(failed, TimeoutError):
+        return _("it does not answer")
     if isinstance(failed, InvalidMessage):
         # A server with a certificate hangs up on who comes without TLS.
         return _("it says nothing that is HTTP; if it has a certificate, its address begins with wss://")
-    return str(failed).rstrip(".") or type(failed).__name__
+    if isinstance(failed, ssl.SSLError) and failed.reason in _NO_TLS:
+        return _("it speaks no TLS; if it has no certificate, its address begins with ws://")
+    told = str(failed)
+    if isinstance(failed, OSError) and not isinstance(failed, ssl.SSLError | socket.gaierror):
+        # Of a name with several addresses all that were tried are told in one, which has no number of its own.
+        number = errno.ECONNRESET if isinstance(failed, ConnectionResetError) else failed.errno
+        numbers = {number} if number else set(map(int, _NUMBERS.findall(told)))
+        if numbers == {errno.ECONNREFUSED}:
+            return _("nothing listens there")
+        if len(numbers) == 1:
+            told = os.strerror(numbers.pop())
+    elif isinstance(failed, socket.gaierror):
+        told = failed.strerror or told
+    return told.rstrip(".") or type(failed).__name__
 
 
 def _readable_re(frame: bytes | str) -> int | None:
