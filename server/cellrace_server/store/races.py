@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 
@@ -252,8 +253,7 @@ class RaceStore:
             race, _ = read_history(answer)
             # The deal of a race that was cancelled stays a secret for ever.
             secret = await self.secret(race_id) if race.standings is not None else None
-            known = (secret.deal, secret.salt) if secret else (None, None)
-            packed = pack_race(PackedRace(creation, tuple(records), *known))
+            packed = pack_race(PackedRace(creation, tuple(records), *((secret.deal, secret.salt) if secret else ())))
             packer = LogPacker(race.start_at or 0)
             for player, entries in pairs(logs):
                 if entries:
@@ -267,14 +267,13 @@ class RaceStore:
 
     async def stand_in(self, race_id: str, stand_ins: StandIns) -> bool:
         """Let others stand in for players of a packed race; False when there is none. Raises StoreUnavailable."""
-        names = [name for pair in stand_ins.items() for name in pair]
         while True:  # Until nobody else has done the same for others between the look and the writing.
             known, logs = await self._link.commands((("GET", keys.packed(race_id)), ("GET", keys.logs(race_id))))
             if known is None or logs is None:
                 return False
-            packed, renamed = pack_race(erased(unpack_race(known), stand_ins)), rename_logs(logs, stand_ins)
-            done: int = await self._link.call("race_stand_in", [keys.race(race_id)], known, packed, renamed, *names)
-            if done >= 0:
+            packed = pack_race(erased(unpack_race(known), stand_ins))
+            words = (known, packed, rename_logs(logs, stand_ins), *chain(*stand_ins.items()))
+            if (done := await self._link.call("race_stand_in", [keys.race(race_id)], *words)) >= 0:
                 return bool(done)
 
 
