@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import msgpack
 import pytest
@@ -19,7 +20,7 @@ from cellrace.messages import (
     ServerMessage,
 )
 
-from .codec_frames import MOVE, Tree, both, refusal, stranger_frame
+from .codec_frames import MOVE, Tree, both, refusal, socket_frame, stranger_frame
 from .examples.values import Example
 from .frame_examples import GOLDEN, GOLDEN_FRAMES, SENT_BY_SERVER, frames, golden_text, read_golden
 from .frame_examples import REQUESTS as REQUEST_EXAMPLES
@@ -143,14 +144,32 @@ def test_unknown_fields_are_ignored(codec: Codec) -> None:
 @pytest.mark.parametrize("request_id", [0, 2**53 - 1, "", "x" * 64, "é" * 64])
 def test_an_id_is_an_integer_or_a_string_of_64_characters(codec: Codec, request_id: int | str) -> None:
     assert codec.decode_request(stranger_frame(codec, {"type": "ping", "id": request_id})) == Ping(id=request_id)
+    assert refusal(codec, stranger_frame(codec, {"type": "pang", "id": request_id})).re == request_id
 
 
 @both
-def test_eight_levels_are_taken_and_nine_are_not(codec: Codec) -> None:
+@pytest.mark.parametrize("request_id", [None, 0, 7, "seven"])
+def test_a_plain_move_needs_no_careful_look(
+    codec: Codec, request_id: int | str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nearly every frame is one, and the careful way takes twenty times as long."""
+    for careful in ("read_json", "read_msgpack"):
+        monkeypatch.setattr(f"cellrace.codec.{careful}", _never)
+    move = Move(id=request_id, race="r1", seq=3, moves=("26", "3a"))
+    assert codec.decode_request(socket_frame(codec, codec.encode_request(move))) == move
+
+
+def _never(frame: object) -> object:
+    raise AssertionError(f"a careful look at {frame!r}")
+
+
+@both
+@pytest.mark.parametrize("around", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "maps"])
+def test_eight_levels_are_taken_and_nine_are_not(codec: Codec, around: Callable[[object], object]) -> None:
     def nested(levels: int) -> Tree:
         inner: object = 1
         for _ in range(levels - 1):
-            inner = [inner]
+            inner = around(inner)
         return {"type": "ping", "id": 3, "x": inner}
 
     assert codec.decode_request(stranger_frame(codec, nested(8))) == Ping(id=3)

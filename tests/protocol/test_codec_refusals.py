@@ -7,6 +7,7 @@ import pytest
 from cellrace.codec import JSON, MSGPACK, Codec
 from cellrace.errors import BadMessage
 from cellrace.messages import (
+    Ghost,
     Ping,
     RaceCreate,
     SettingsRequest,
@@ -154,6 +155,7 @@ PING = b"\xa4type\xa4ping"
         (b"\x83" + PING + b"\xa1x\xca\x3f\x80\x00\x00\xa2id\x05", "x", 5),
         (b"\x83" + PING + b"\xa1x\xa2\xc3\x28\xa2id\x05", "x", 5),
         (b"\x83" + PING + b"\xa1x\xff\xa2id\x05", "x", 5),
+        (b"\x83" + PING + b"\xa1x\xe0\xa2id\x05", "x", 5),
         (b"\x83" + PING + b"\x01\x02\xa2id\x05", None, 5),
         (b"\x83" + PING + b"\x91\x01\x02\xa2id\x05", None, 5),
         (b"\x83" + PING + b"\xc4\x01x\x02\xa2id\x05", None, 5),
@@ -201,6 +203,7 @@ def test_messagepack_that_is_not_accepted(frame: bytes, field: str | None, reque
         ({"ends": "last_win"}, "ends"),
         ({"variant": 5}, "variant"),
         ({"colour": "red"}, "colour"),
+        ({"ghosts": [5]}, "ghosts"),
         ({"ghosts": [{"race": "r"}]}, "ghosts"),
         ({"ghosts": [{"race": "r", "player": "p", "pace": 2}]}, "ghosts"),
         ({"ghosts": [{"race": "r", "player": "p"}] * 9}, "ghosts"),
@@ -221,6 +224,15 @@ def test_settings_take_null_for_absent(codec: Codec) -> None:
     settings = {"seats": None, "colour": None, "variant": "relaxed", "ghosts": None}
     request = codec.decode_request(stranger_frame(codec, {"type": "race.create", "settings": settings}))
     assert request == RaceCreate(settings=SettingsRequest(variant="relaxed"))
+    settings = {"ghosts": [{"race": "r", "player": "p", "pace": None}]}
+    request = codec.decode_request(stranger_frame(codec, {"type": "race.create", "settings": settings}))
+    assert request == RaceCreate(settings=SettingsRequest(ghosts=(Ghost(race="r", player="p"),)))
+
+
+@both
+@pytest.mark.parametrize("tree", [{"type": "race.create", "x": 1.5}, {"type": "ping", "settings": 1.5}])
+def test_only_the_settings_of_a_new_race_may_hold_wrong_numbers(codec: Codec, tree: Tree) -> None:
+    assert refusal(codec, stranger_frame(codec, tree)).field in ("x", "settings")
 
 
 @both

@@ -14,8 +14,6 @@ from cellrace_server.config import Bounds
 from cellrace_server.net.inbox import Arrived, Inbox
 from tests.waiting import eventually
 
-AT = time.monotonic()
-
 
 class Desk:
     """Takes requests up, and is done with one whenever it is told to go on."""
@@ -24,6 +22,7 @@ class Desk:
         self.taken: list[Arrived] = []
         self.closes: list[CloseCode] = []
         self.go_on = asyncio.Semaphore(0)
+        self.began = time.monotonic()
         self.inbox = Inbox(JSON, bounds or Bounds(), self._take_up, self.closes.append)
 
     async def _take_up(self, arrived: Arrived) -> None:
@@ -32,10 +31,14 @@ class Desk:
         if isinstance(arrived.request, Ping) and arrived.request.id == "broken":
             raise RuntimeError("The test says so.")
 
-    def send(self, *ids: str, at: float = AT) -> None:
+    def send(self, *ids: str, later: float = 1.0) -> None:
         """Pings with these ids, all read at one instant."""
         for name in ids:
-            self.inbox.receive(JSON.encode_request(Ping(id=name)), True, at)
+            self.receive(JSON.encode_request(Ping(id=name)), later)
+
+    def receive(self, frame: bytes, later: float = 1.0) -> None:
+        """A frame that was read so many seconds after the beginning."""
+        self.inbox.receive(frame, True, self.began + later)
 
     @property
     def ids(self) -> list[str | int | None]:
@@ -89,8 +92,8 @@ async def test_a_mistake_in_the_middle_of_a_request_closes() -> None:
 async def test_what_finds_the_bucket_empty_says_when_to_come_again() -> None:
     desk = Desk(Bounds(burst=1, per_second=10))
     desk.go_on = asyncio.Semaphore(9)
-    desk.send("1", "2", at=AT + 1)
-    desk.send("3", at=AT + 1.2)
+    desk.send("1", "2")
+    desk.send("3", later=1.2)
     await eventually(lambda: len(desk.taken) == 3)
     assert [arrived.retry_after for arrived in desk.taken] == [0, pytest.approx(101, abs=1), 0]
 
@@ -98,8 +101,8 @@ async def test_what_finds_the_bucket_empty_says_when_to_come_again() -> None:
 async def test_a_frame_that_is_no_message_waits_its_turn_and_costs_more() -> None:
     desk = Desk(Bounds(burst=6, per_second=0.1, bad_frame_cost=5))
     desk.go_on = asyncio.Semaphore(9)
-    desk.inbox.receive(b"{", True, AT + 1)
-    desk.send("1", "2", at=AT + 1)
+    desk.receive(b"{")
+    desk.send("1", "2")
     await eventually(lambda: len(desk.taken) == 3)
     assert isinstance(desk.taken[0].request, BadMessage)
     assert [arrived.retry_after > 0 for arrived in desk.taken] == [False, False, True]
