@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
-from multiprocessing import Pool
+from multiprocessing import get_context
 
 from cellrace.autoplay import Autoplay
 from cellrace.board import dealt_board
@@ -52,7 +52,8 @@ def make_proofs(
     proofs: dict[int, tuple[str, ...]] = {}
     tried = 0
     numbers = drawn_numbers(variant, seed)
-    with Pool(processes) as pool:
+    # Not forked: whoever asks may have threads, whose locks a fork would take along.
+    with get_context("spawn").Pool(processes) as pool:
         while len(proofs) < count:
             batch = [next(numbers) for _ in range(8 * processes)]
             for number, moves in zip(batch, pool.imap(partial(_prove_by_id, variant.id), batch), strict=True):

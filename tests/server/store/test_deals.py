@@ -300,7 +300,7 @@ async def test_a_draw_that_finds_few_numbers_left_says_how_large_the_pool_should
 
 
 async def test_a_draw_among_plenty_reads_no_history_as_a_whole(store: DealStore, redis_client: Redis) -> None:
-    await give(redis_client, "ann", load_stock(GAME).numbers[:1000])
+    await give(redis_client, "ann", load_stock(GAME).numbers[:500])
     await redis_client.config_resetstat()
     for _ in range(20):
         assert await store.draw(GAME, ["ann"]) is not None
