@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CancelReason, Ends, EntrantStatus, LeftReason, RaceKind, Settings
 from cellrace_server.core.commands import (
+    FACTS_LIMIT,
     Begin,
     Command,
     Concede,
@@ -109,6 +111,13 @@ class TestReadiness:
 
     def test_only_an_entrant_can_be_ready(self) -> None:
         assert refusal(open_race(ANN), SetReady("ben", True)) is ErrorCode.NOT_ENTRANT
+
+    @pytest.mark.parametrize("command", [SetReady("ann", True), Join(BEN)])
+    def test_a_record_does_not_grow_for_ever_by_those_who_cannot_decide(self, command: Command) -> None:
+        race = replace(open_race(ANN, CAT), version=FACTS_LIMIT)
+        assert decide(replace(race, version=FACTS_LIMIT - 1), command, NOW) != []
+        assert refusal(race, command) is ErrorCode.RATE_LIMITED
+        assert decide(race, Leave("ann"), NOW) == [Left("ann", LeftReason.LEFT)]
 
 
 class TestLeaving:
