@@ -54,6 +54,26 @@ async def test_an_unanswered_move_is_repeated_with_the_same_seq() -> None:
     assert len(waits) == 1
 
 
+@pytest.mark.parametrize("state", ["running", "over"])
+async def test_an_attempt_that_was_begun_without_an_answer_is_gone_on_with(state: str) -> None:
+    """Its hour runs from the time it was first asked for; one that has ended is refused."""
+
+    async def script(peer: Peer) -> None:
+        await peer.welcome()
+        await peer.refuse(await peer.expect("daily.start"), "retry_later", retry_after=1)
+        await peer.refuse(await peer.expect("daily.start"), "already_attempted", race="r9")
+        daily = running("r9", "1a") | {"kind": "daily", "state": state}
+        await peer.answer(await peer.expect("race.sync"), "race", **daily)
+        await peer.linger()
+
+    async with fake_server(script) as server, connected(server) as c:
+        if state == "running":
+            assert (await c.start_daily()).log == ("1a",)
+        else:
+            with pytest.raises(Refused, match="already_attempted"):
+                await c.start_daily()
+
+
 async def test_a_create_without_an_answer_is_found_among_the_races() -> None:
     """A race that was created before the drop is not created twice."""
 

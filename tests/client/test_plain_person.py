@@ -15,6 +15,7 @@ from cellrace_client.cli.coming import Arrived, come_as
 from cellrace_client.connection import Connection, connect
 from cellrace_client.terminal.plain import PlainClient
 from cellrace_client.terminal.typed_lines import TypedLines
+from cellrace_client.tokens import TokenStore
 from cellrace_server.app import Node, running
 from cellrace_server.config import Config
 from tests.client.app.relay import Relay, relay
@@ -228,6 +229,20 @@ async def test_a_name_for_somebody_who_is_known_is_told(store_url: str) -> None:
         assert (await come(url, "Ann", "other")).told == []
         with pytest.raises(Refused):
             await come(url, "Ann")
+
+
+async def test_a_player_who_is_kept_already_is_not_kept_again(store_url: str, configured: Path) -> None:
+    """On a full disk it would be told that this cannot be done, though there is nothing to do."""
+    async with a_house(store_url) as (_node, _wire, url):
+        await come(url, "Ann")
+        (path,) = (configured / "tokens").iterdir()
+        before = path.stat().st_ino
+        arrived = await come(url, None)
+        assert arrived.told == []
+        assert path.stat().st_ino == before
+        arrived.store, arrived.connection.token = TokenStore(configured / "other"), "another"
+        assert arrived.keep() is None
+        assert len(list((configured / "other").iterdir())) == 1
 
 
 @pytest.mark.usefixtures("configured")

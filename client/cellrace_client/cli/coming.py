@@ -11,7 +11,7 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace_client.connection import Connection, connect, server_url
 from cellrace_client.language import _
 from cellrace_client.terminal.speech import printable
-from cellrace_client.tokens import TokenStore
+from cellrace_client.tokens import Remembered, TokenStore
 
 
 @dataclass
@@ -29,8 +29,12 @@ class Arrived:
         token = self.connection.token
         if self.store is None or token is None:
             return None
+        name = self.connection.player.name
+        if self.store.load(self.url, self.profile) == Remembered(self.url, name, token):
+            # On a full disk too.
+            return None
         try:
-            self.store.save(self.url, self.connection.player.name, token, self.profile)
+            self.store.save(self.url, name, token, self.profile)
         except OSError as failed:
             return _("Your player cannot be kept for the next time: {why}.").format(why=failed.strerror or failed)
         return None

@@ -223,9 +223,11 @@ class Requests(ABC):
         try:
             return self._known((await self.request(DailyStart(variant=variant))).race)
         except Refused as refused:
-            # Asked again after a drop, or begun at another place.
-            going_on = self.races.get(refused.race or "")
-            if refused.code != ErrorCode.ALREADY_ATTEMPTED or going_on is None or going_on.ended:
+            if refused.code != ErrorCode.ALREADY_ATTEMPTED or refused.race is None:
+                raise
+            # Begun when it was asked for before, which no answer has told, or at another place.
+            going_on = self.races.get(refused.race) or await self.sync(refused.race)
+            if going_on.ended:
                 raise
             return going_on
 
