@@ -164,7 +164,7 @@ ERROR_SENTENCES: dict[ErrorCode, str] = {
     ErrorCode.NOT_STARTED: "The race has not started yet.",
     ErrorCode.NOT_RUNNING: "The race is not running any more.",
     ErrorCode.ALREADY_DONE: "Your game in this race is done.",
-    ErrorCode.NOT_ALLOWED: "You may not see this.",
+    ErrorCode.NOT_ALLOWED: "You may not do or see this at present.",
     ErrorCode.NOT_OVER: "The race is not over yet.",
     ErrorCode.ALREADY_QUEUED: "You are waiting in a queue already.",
     ErrorCode.STALE: "The game has another number of log entries than you said; sync and try again.",

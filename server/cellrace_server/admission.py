@@ -137,6 +137,14 @@ class Admission:
             for referee in referees:
                 referee.room.attach(member)
 
+    async def allow_one_more(self, player_id: str, race_id: str = "") -> None:
+        """Whether a player may enter a race. Raises Refused, StoreUnavailable."""
+        # Each is told of in the welcome, read again on the way back, and kept in the store until it is over.
+        races = await self._store.players.races(player_id)
+        if race_id not in races and len(races) >= self._bounds.player_races:
+            text = "You are in too many races that are not over; leave one of them first."
+            raise Refused(ErrorCode.NOT_ALLOWED, text)
+
     async def open(self, referee: Referee, member: Member) -> None:
         """Make a connection the one that plays in a race. Raises Superseded, StoreUnavailable."""
         player, sid, here = member.player.id, member.sid, self._store.races.node

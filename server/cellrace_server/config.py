@@ -60,6 +60,9 @@ class Bounds(Struct, frozen=True, kw_only=True):
     handshakes_per_second: Annotated[
         float, Meta(ge=0.1, description="Handshakes that an address may begin a second, in the long run.")
     ] = 20.0
+    player_races: Annotated[
+        int, Meta(ge=1, description="Races that are not over in which a player may be; to enter one more is refused.")
+    ] = 100
     wrong_guesses: Annotated[int, Meta(ge=1, description="Wrong codes or tokens of one address in ten minutes.")] = 30
 
 

@@ -89,6 +89,7 @@ class Lobby:
         return None
 
     async def _race_to_create(self, member: Member, request: RaceCreate) -> Race:
+        await self._admission.allow_one_more(member.player.id)
         ghosts, deal = await summon(self._store, request.settings, member.player.id)
         settings = settle(request.settings, deal)
         if member.player.bot and not settings.bots:
@@ -150,6 +151,7 @@ class Lobby:
             if not inside and room.race.settings.private and not by_code:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             if not room.race.ended:
+                await self._admission.allow_one_more(member.player.id, race_id)
                 await self._store.players.enter(member.player.id, race_id, room.race.created_at)
                 await self._admission.open(referee, member)
             try:

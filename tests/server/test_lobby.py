@@ -10,11 +10,13 @@ import pytest
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player, RaceCreate, RaceJoin, RaceList, RaceState, SettingsRequest
+from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
 from cellrace_server.lobby import CODE_LETTERS, Lobby
 from cellrace_server.room import Room
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
+from cellrace_server.tasks import Tasks
 from tests.server.shell import FakeMember, Shell
 
 ANN = Player(id="pann", name="Ann", bot=False)
@@ -32,6 +34,11 @@ async def listed(shell: Shell, **request: object) -> list[str]:
     """The ids that somebody gets who asks for races."""
     heads = await shell.listing.races("nobody", RaceList(**request))  # type: ignore[arg-type]  # what the test says
     return [head.race.id for head in heads]
+
+
+def join(race: str) -> RaceJoin:
+    """A request to enter a race by its id."""
+    return RaceJoin(race=race)
 
 
 def test_codes_have_no_letters_that_look_alike() -> None:
@@ -170,6 +177,27 @@ async def test_right_codes_are_let_in_however_many_of_them_come_one_after_the_ot
     await lobby.create(FakeMember(ANN), RaceCreate(), created)
     for _ in range(5):
         await lobby.join(FakeMember(BOB), RaceJoin(code=created[0].race.code), "address", Answers())
+
+
+async def test_a_player_is_in_a_bounded_number_of_races_that_are_not_over(here: Shell) -> None:
+    """And comes into those again, however many there are."""
+    admission = Admission(here.store, here.rooms, Bounds(player_races=2), Tasks())
+    lobby = Lobby(here.store, here.rooms, admission, Bounds())
+    ann, created = FakeMember(ANN), Answers()
+    other = await here.race(BOB)
+    for _ in range(2):
+        await lobby.create(ann, RaceCreate(), created)
+    for enter in (
+        lambda: lobby.create(ann, RaceCreate(), created),
+        lambda: lobby.join(ann, join(other.id), "", created),
+    ):
+        with pytest.raises(Refused, match="too many races that are not over") as refused:
+            await enter()
+        assert refused.value.code is ErrorCode.NOT_ALLOWED
+    assert await here.store.players.races(ANN.id) == (created[1].id, created[0].id)
+    await lobby.join(ann, join(created[0].id), "", created)
+    await lobby.leave(ann, created[0].id, created)
+    await lobby.join(ann, join(other.id), "", created)
 
 
 async def test_lists_are_read_on_until_enough_fit(here: Shell) -> None:

@@ -36,13 +36,15 @@ EXCHANGES: dict[type[ClientMessage], Exchange] = {
         (answers.Welcome,), (Code.BAD_NAME, Code.NAME_TAKEN, Code.BAD_TOKEN, Code.BANNED, Code.ALREADY_HELLO)
     ),
     requests.Ping: Exchange((answers.Pong,)),
-    requests.RaceCreate: Exchange((answers.RaceAnswer,), (Code.BAD_SETTINGS,)),
+    requests.RaceCreate: Exchange((answers.RaceAnswer,), (Code.BAD_SETTINGS, Code.NOT_ALLOWED)),
     requests.RaceJoin: Exchange(
         (answers.RaceAnswer,),
-        (Code.RACE_FULL, Code.ALREADY_STARTED, Code.BOTS_NOT_ALLOWED, Code.NOT_RUNNING),
+        (Code.RACE_FULL, Code.ALREADY_STARTED, Code.BOTS_NOT_ALLOWED, Code.NOT_RUNNING, Code.NOT_ALLOWED),
     ),
     requests.RaceLeave: Exchange((answers.Ok,), (Code.NOT_ENTRANT,)),
-    requests.RaceReady: Exchange((answers.Ok,), (Code.NOT_ENTRANT, Code.ALREADY_STARTED, Code.NOT_RUNNING)),
+    requests.RaceReady: Exchange(
+        (answers.Ok,), (Code.NOT_ENTRANT, Code.ALREADY_STARTED, Code.NOT_RUNNING, Code.NOT_ALLOWED)
+    ),
     requests.RaceStart: Exchange((answers.Ok,), _HOST),
     requests.RaceKick: Exchange((answers.Ok,), _HOST),
     requests.RaceConcede: Exchange((answers.Ok,), _STOP),
@@ -51,7 +53,8 @@ EXCHANGES: dict[type[ClientMessage], Exchange] = {
     requests.RaceWatch: Exchange((answers.RaceAnswer,), (Code.NOT_ALLOWED,)),
     requests.RaceUnwatch: Exchange((answers.Ok,)),
     requests.RaceRematch: Exchange(
-        (answers.RaceAnswer,), (Code.NOT_ENTRANT, Code.NOT_OVER, Code.RACE_FULL, Code.ALREADY_STARTED)
+        (answers.RaceAnswer,),
+        (Code.NOT_ENTRANT, Code.NOT_OVER, Code.RACE_FULL, Code.ALREADY_STARTED, Code.NOT_ALLOWED),
     ),
     requests.RaceList: Exchange((answers.Races,)),
     requests.QueueJoin: Exchange((answers.Queued,), (Code.ALREADY_QUEUED,)),

@@ -115,8 +115,6 @@ Command: TypeAlias = Join | Leave | SetReady | Start | Kick | Concede | Forfeit 
 
 FACTS_LIMIT = 10_000
 """With so many facts nobody enters an open race or is ready in it any more: each would make the record longer."""
-RESTED = 60_000
-"""After how many ms whoever was refused for that may ask again, in another race."""
 _RESTLESS = "This race has been entered and left too often; open another one."
 
 _NO_STARTED, _NO_EARLY = ErrorCode.ALREADY_STARTED, ErrorCode.NOT_STARTED
@@ -164,7 +162,7 @@ def decide(race: Race, command: Command, now: int) -> list[Fact]:
     if code := ALLOWED[type(command)][race.state(now)]:
         raise Refused(code)
     if isinstance(command, Join | SetReady) and race.version >= FACTS_LIMIT:
-        raise Refused(ErrorCode.RATE_LIMITED, _RESTLESS, retry_after=RESTED)
+        raise Refused(ErrorCode.NOT_ALLOWED, _RESTLESS)
     match command:
         case Join():
             return _join(race, command.player)

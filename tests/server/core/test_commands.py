@@ -116,7 +116,7 @@ class TestReadiness:
     def test_a_record_does_not_grow_for_ever_by_those_who_cannot_decide(self, command: Command) -> None:
         race = replace(open_race(ANN, CAT), version=FACTS_LIMIT)
         assert decide(replace(race, version=FACTS_LIMIT - 1), command, NOW) != []
-        assert refusal(race, command) is ErrorCode.RATE_LIMITED
+        assert refusal(race, command) is ErrorCode.NOT_ALLOWED
         assert decide(race, Leave("ann"), NOW) == [Left("ann", LeftReason.LEFT)]
 
 
