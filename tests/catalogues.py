@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 from cellrace.errors import ERROR_SENTENCES, REASON_SENTENCES
 from cellrace.messages import CLOSE_SENTENCES
 from cellrace.variants import VARIANTS
+from cellrace_client.events import TAKEN_OUT
 from cellrace_client.language import DOMAIN, LANGUAGES, LOCALE
 from cellrace_client.terminal.commands import USAGE, WORDS
 from cellrace_client.verdict import VERDICT_SENTENCES
@@ -46,7 +47,8 @@ TABLES: dict[str, list[str]] = {
     "protocol/cellrace/errors.py": [*REASON_SENTENCES.values(), *ERROR_SENTENCES.values()],
     "protocol/cellrace/messages/closing.py": list(CLOSE_SENTENCES.values()),
     "client/cellrace_client/verdict.py": list(VERDICT_SENTENCES.values()),
-    "client/cellrace_client/connection/client.py": ["The connection is cut."],
+    "client/cellrace_client/connection/wire.py": ["The connection is cut."],
+    "client/cellrace_client/events.py": [TAKEN_OUT],
     "client/cellrace_client/terminal/commands.py": [word.does for word in WORDS.values()],
 }
 """Sentences that stand in tables, and are looked up when they are told."""

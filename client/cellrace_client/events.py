@@ -25,6 +25,10 @@ class Synced:
     view: RaceView
 
 
+TAKEN_OUT = "You are not in it any more; who is away for half a minute before the start is taken out."
+"""Why a race that one was in is lost, where the server says no more than that it may not be seen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A race of which no more is told: the server knows it no longer, or not for this player."""

@@ -10,9 +10,9 @@ from cellrace.errors import Refused
 from cellrace.messages import Hello, SettingsRequest
 from cellrace_client.connection import Connection, connect
 from cellrace_client.errors import Closed, Unreachable
-from cellrace_client.events import Back, Dropped, Happened, Lost, Synced
+from cellrace_client.events import TAKEN_OUT, Back, Dropped, Happened, Lost, Synced
 from tests.client.connecting import connected, noted
-from tests.client.fake_server import BOB, NOW, Peer, fake_server, race, running, settings
+from tests.client.fake_server import ANN, BOB, NOW, Peer, entrant, fake_server, race, running, settings
 from tests.waiting import eventually
 
 
@@ -238,6 +238,28 @@ async def test_a_gap_in_the_facts_is_filled_by_sync() -> None:
         assert (first.view.version, second.view.version) == (1, 4)
         assert isinstance(third, Happened)
         assert [rival.player.name for rival in third.view.rivals] == ["Bob"]
+
+
+@pytest.mark.parametrize(("player", "told"), [("p1", TAKEN_OUT), ("p2", "No: not_allowed.")])
+async def test_whoever_was_taken_out_of_a_race_while_away_is_told_that(player: str, told: str) -> None:
+    """The server says no more than that it may not be seen; to somebody who was not in it that is all."""
+    entrants = [entrant(ANN if player == "p1" else BOB)]
+
+    async def first(peer: Peer) -> None:
+        await peer.welcome("r1")
+        await peer.answer(await peer.expect("race.sync"), "race", **race("r1", entrants=entrants))
+        peer.socket.transport.abort()
+
+    async def second(peer: Peer) -> None:
+        await peer.welcome(token=None)
+        await peer.refuse(await peer.expect("race.sync"), "not_allowed")
+        await peer.linger()
+
+    async with fake_server(first, second) as server, connected(server) as c:
+        async for event in c.events():
+            if isinstance(event, Lost):
+                assert event == Lost("r1", told)
+                break
 
 
 async def test_a_race_that_the_server_knows_no_more_is_lost() -> None:

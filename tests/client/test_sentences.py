@@ -151,6 +151,24 @@ def test_what_befalls_the_connection_is_told() -> None:
     assert told[-1].startswith("2nd: Ann (you)")
 
 
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (EntrantStatus.ABANDONED, "You stayed away too long with 3 cards home."),
+        (EntrantStatus.TIMED_OUT, "You ran out of time with 3 cards home."),
+        (EntrantStatus.PLAYING, None),
+    ],
+)
+def test_the_end_of_ones_own_game_is_told_also_when_it_was_missed(status: EntrantStatus, told: str | None) -> None:
+    """The race goes on for others, so that nothing else would say why one cannot play."""
+    cards = started().layout
+    before, after = (
+        a_view(state=RaceState.RUNNING, layout=cards, entrants=(entrant(ANN, status, home=3), entrant(BOB)))
+        for status in (EntrantStatus.PLAYING, status)
+    )
+    assert tell_event(Synced(before, after), 0) == ([] if told is None else [told])
+
+
 def test_a_race_is_told_with_how_others_get_in() -> None:
     """By its id and by its code, as long as it is open and has a seat."""
     told = tell_race(a_view(entrants=(entrant(ANN),), code="ABCD2345"))

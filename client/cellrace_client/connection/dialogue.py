@@ -39,7 +39,7 @@ from cellrace_client.connection.inbox import Inbox
 from cellrace_client.connection.races import Races
 from cellrace_client.connection.silence import Silence
 from cellrace_client.errors import Unanswered
-from cellrace_client.events import Back, Dropped, Lost, Renamed, Synced
+from cellrace_client.events import TAKEN_OUT, Back, Dropped, Lost, Renamed, Synced
 from cellrace_client.race_view import RaceView
 
 _RETRY_AFTER = 1000
@@ -204,7 +204,6 @@ class Dialogue:
             case RaceAnswer():
                 before, view = self.races.learn(answer)
                 if isinstance(request, RaceWatch):
-                    # Of the races that are forgotten, nothing is kept here either.
                     self._watched = {race: asked for race, asked in self._watched.items() if race in self.races.views}
                     self._watched[answer.race] = request
                 if ask.refreshes:
@@ -228,7 +227,9 @@ class Dialogue:
                 self.races.carried_out(request)
                 self._changed()
             case Error() if ask.refreshes:
-                self._lost(ask.refreshes, answer.message)
+                known = self.races.views.get(ask.refreshes)
+                out = answer.code == ErrorCode.NOT_ALLOWED and known is not None and known.me is not None
+                self._lost(ask.refreshes, TAKEN_OUT if out else answer.message)
             case _:
                 return
 

@@ -11,6 +11,7 @@ from cellrace.messages import (
     CountdownPush,
     DelayedPush,
     DonePush,
+    Entrant,
     EntrantStatus,
     JoinedPush,
     LeftPush,
@@ -29,7 +30,7 @@ from cellrace.messages import (
 )
 from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 from cellrace_client.language import _, n_
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import PLAYING, RaceView
 from cellrace_client.terminal.refusals import closing_text
 from cellrace_client.terminal.speech import decimal_text, length_text, ordinal, whole_seconds
 from cellrace_client.terminal.standings_lines import standings_lines
@@ -100,7 +101,7 @@ def _tell_push(event: Happened, now: int) -> list[str]:
         case StartedPush():
             return _tell_start(view) if before.dealt is None else []
         case DonePush():
-            return [_tell_end(view, push)]
+            return [_tell_end(view, push.player, push)]
         case OverPush():
             return [_("The race is over. The standings:"), *standings_lines(push.standings, view.player)]
         case CancelledPush():
@@ -193,11 +194,11 @@ def _tell_start(view: RaceView) -> list[str]:
     return told
 
 
-def _tell_end(view: RaceView, done: DonePush) -> str:
-    mine = done.player == view.player
+def _tell_end(view: RaceView, player: str, done: DonePush | Entrant) -> str:
+    mine = player == view.player
     match done.status:
         case EntrantStatus.WON:
-            return _tell_win(view, done)
+            return _tell_win(view, player, done)
         case EntrantStatus.CONCEDED:
             what = _("You conceded") if mine else _("{name} conceded")
         case EntrantStatus.TIMED_OUT:
@@ -211,12 +212,12 @@ def _tell_end(view: RaceView, done: DonePush) -> str:
         case never:
             assert_never(never)
     return n_("{what} with {count} card home.", "{what} with {count} cards home.", done.home).format(
-        what=what.format(name=view.name(done.player)), count=done.home
+        what=what.format(name=view.name(player)), count=done.home
     )
 
 
-def _tell_win(view: RaceView, done: DonePush) -> str:
-    mine, name = done.player == view.player, view.name(done.player)
+def _tell_win(view: RaceView, player: str, done: DonePush | Entrant) -> str:
+    mine, name = player == view.player, view.name(player)
     if done.time is None:
         return _("You won.") if mine else _("{name} won.").format(name=name)
     time = length_text(done.time)
@@ -239,6 +240,8 @@ def _tell_sync(event: Synced) -> list[str]:
         told.append(_tell_game(view.game))
     if before is not None and before.dealt is None and view.dealt is not None:
         told += _tell_start(view)[1:]
+    if view.standings is None and before is not None and before.playing and view.me and view.me.status not in PLAYING:
+        told.append(_tell_end(view, view.player, view.me))
     if view.standings is not None and (before is None or before.standings is None):
         told += [_("The standings:"), *standings_lines(view.standings, view.player)]
     return told
