@@ -23,7 +23,7 @@ from cellrace.messages import (
 from cellrace_server.admission import GUESS_WINDOW, Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.addresses import caller_of
-from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start, decide
+from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start
 from cellrace_server.core.ghosts import GhostGame
 from cellrace_server.core.race import Race
 from cellrace_server.gallery import reveal
@@ -265,11 +265,9 @@ class Lobby:
         Its id follows from the parent, so two nodes open the same one (NODES, 23). Raises Refused, StoreUnavailable.
         """
         async with self._rooms.hold(race_id) as referee:
-            await referee.make_sure()
-            parent = referee.room.race
-            # For its refusal alone: nobody who may not ask opens a successor.
-            decide(parent, Rematch(member.player.id, ""), self._store.clock.now())
-            successor = await self._open_successor(member, parent)
+            # Nobody who may not ask opens a successor.
+            await referee.check(lambda: Rematch(member.player.id, ""))
+            successor = await self._open_successor(member, referee.room.race)
             stamped = await referee.ask(lambda: Rematch(member.player.id, successor), member)
 
             def answer_first(room: Room) -> None:

@@ -79,14 +79,30 @@ class Referee:
         async with self._lock:
             return await self._carry_out(build, by=by)
 
+    async def check(self, build: BuildCommand) -> None:
+        """Raises Refused where a command would be refused, StoreUnavailable, LostTrack."""
+        async with self._lock:
+            await self._decide(build)
+
+    async def _decide(self, build: BuildCommand) -> Sequence[Fact]:
+        """What a command makes true. It is refused by what is on record, whatever of that has been heard here yet."""
+        await self._make_sure()
+        race = self.room.race
+        try:
+            return decide(race, build(), self._store.clock.now())
+        except Refused:
+            if race.ended or (await self._store.races.progress(race.id))[0] <= race.version:
+                raise
+            await self._reload()
+            return decide(self.room.race, build(), self._store.clock.now())
+
     async def _carry_out(
         self, build: BuildCommand, secret: Secret | None = None, by: Member | None = None
     ) -> Sequence[Stamped]:
         command_id = uuid4().hex[:16]
         for _ in range(ROUNDS):
-            await self._make_sure()
+            facts = await self._decide(build)
             race, now = self.room.race, self._store.clock.now()
-            facts = decide(race, build(), now)
             if not facts:
                 return ()
             try:
@@ -200,8 +216,7 @@ class Referee:
         Raises Refused, Superseded, StoreUnavailable, LostTrack.
         """
         async with self._lock:
-            await self._make_sure()
-            decide(self.room.race, build(Secret(0, "")), self._store.clock.now())
+            await self._decide(lambda: build(Secret(0, "")))
             await self._begin(build, answer, by)
 
     async def _begin(

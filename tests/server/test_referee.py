@@ -70,6 +70,35 @@ class TestAsking:
         assert here.recorder.told[-1] == ("Joined", 2)
         assert await recorded(here, referee.room.id) == referee.room.race
 
+    async def test_what_another_node_wrote_is_no_reason_to_refuse_because_it_was_not_heard_yet(
+        self, here: Shell, there: Shell
+    ) -> None:
+        """Who was answered there and asks here is at one with the record: ready elsewhere, there is enough to start."""
+        referee = await opened(here, ANN, BEN)
+        race = await there.append(referee.room.race, ReadySet(ANN.id, True), ReadySet(BEN.id, True))
+        await referee.check(lambda: Start(ANN.id, "c"))
+        assert referee.room.race == race
+        await there.append(race, Joined(CAT))
+        referee.tell(await referee.ask(lambda: Kick(ANN.id, CAT.id)))
+        assert (await recorded(here, race.id)).entrants == race.entrants
+
+    async def test_a_refusal_by_the_record_reads_no_more_of_it(self, here: Shell) -> None:
+        referee = await opened(here, ANN, BEN)
+        read = here.store.counts.resyncs
+        with pytest.raises(Refused, match="ready"):
+            await referee.check(lambda: Start(ANN.id, "c"))
+        with pytest.raises(Refused):
+            await referee.ask(lambda: Kick(ANN.id, CAT.id))
+        assert here.store.counts.resyncs == read
+
+    async def test_who_cannot_reach_the_store_refuses_nothing(self, here: Shell) -> None:
+        referee = await opened(here, ANN, BEN)
+        here.link.lose_request("HGET")
+        with pytest.raises(StoreUnavailable):
+            await referee.ask(lambda: Kick(ANN.id, CAT.id))
+        with pytest.raises(Refused):
+            await referee.ask(lambda: Kick(ANN.id, CAT.id))
+
     async def test_what_another_node_wrote_first_is_told_and_then_it_is_decided_anew(
         self, here: Shell, there: Shell
     ) -> None:
@@ -290,7 +319,7 @@ class TestBeginning:
         with pytest.raises(Refused) as refused:
             await referee.start(lambda secret: Start("ann", "c"), lambda: None)
         assert refused.value.code == ErrorCode.TOO_FEW
-        assert here.link.sent == []
+        assert here.link.sent == ["HGET", "HGETALL"], "read whether the record has gone on"
 
 
 class TestWaking:
