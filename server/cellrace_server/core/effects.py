@@ -14,7 +14,6 @@ from msgspec import Struct
 from cellrace.messages import EntrantStatus, Player, RaceKind
 from cellrace_server.core.daily import closes_at, day_of, streak
 from cellrace_server.core.race import Race
-from cellrace_server.core.ratings import is_rated
 from cellrace_server.core.standings import Finish
 
 NOT_WON = 10**9
@@ -102,15 +101,15 @@ def rating_board(variant: str) -> str:
 
 
 def is_practice(race: Race) -> bool:
-    """Whether somebody raced a known deal alone: it counts for nothing, for its solution may be known as well."""
-    return race.settings.deal is not None and len(race.entrants) == 1
+    """Whether it is a published day's deal once more: the only races on a known deal that nobody enters by a code."""
+    return race.kind is RaceKind.RACE and race.settings.deal is not None and not race.code
 
 
 def effects_of(race: Race, deal: int) -> Effects:
     """What a race leaves behind; nothing unless it is over."""
     if race.standings is None or is_practice(race):
         return Effects()
-    variant, rated = race.settings.variant, is_rated(race)
+    variant, ranked = race.settings.variant, race.kind is RaceKind.RACE and race.settings.ranked
     finished: list[Finished] = []
     scores: list[Score] = []
     days: list[DayWon] = []
@@ -119,7 +118,7 @@ def effects_of(race: Race, deal: int) -> Effects:
         if finish is None:
             continue
         won = finish.status is EntrantStatus.WON
-        time = finish.time if won and rated else None
+        time = finish.time if won and ranked else None
         finished.append(Finished(finish.player.id, variant, race.id, won, finish.at, time))
         if race.kind is RaceKind.DAILY:
             assert race.start_at is not None, "it is over, so it has begun"
@@ -128,7 +127,7 @@ def effects_of(race: Race, deal: int) -> Effects:
             if won:
                 days.append(DayWon(finish.player, variant, day, finish.at))
         elif won:
-            boards = [deal_board(variant, deal), *([best_board(variant)] if rated else [])]
+            boards = [deal_board(variant, deal), *([best_board(variant)] if ranked else [])]
             scores += (_score(board, race, finish) for board in boards)
     return Effects(tuple(finished), tuple(scores), tuple(days))
 

@@ -63,16 +63,24 @@ def test_what_is_not_ranked_is_no_best_and_no_record_but_a_finished_game() -> No
 
 
 def test_practice_counts_for_nothing() -> None:
-    """A known deal, played alone."""
-    race = begun(ANN, settings=Settings(seats=1, ranked=False, deal=DEAL))
+    """The deal of a published day once more, into which nobody can come by a code."""
+    race = replace(begun(ANN, settings=Settings(seats=1, ranked=False, deal=DEAL)), code="")
     assert effects_of(ended(done(race, "ann", EntrantStatus.WON)), DEAL) == Effects()
 
 
-def test_a_drawn_deal_played_alone_is_a_finished_game() -> None:
+def test_a_known_deal_raced_alone_counts_for_records_and_for_its_board() -> None:
+    race = begun(ANN, settings=Settings(seats=1, ranked=False, deal=DEAL))
+    effects = effects_of(ended(done(race, "ann", EntrantStatus.WON)), DEAL)
+    assert boards(effects) == {("deal:freecell:617", "ann")}
+    assert [(finished.won, finished.time) for finished in effects.finished] == [(True, None)]
+
+
+def test_a_drawn_deal_raced_alone_is_ranked_like_any_other() -> None:
+    """Only ratings need two."""
     race = ended(done(begun(ANN, settings=Settings(seats=1)), "ann", EntrantStatus.WON))
     effects = effects_of(race, DEAL)
-    assert boards(effects) == {("deal:freecell:617", "ann")}
-    assert [finished.won for finished in effects.finished] == [True]
+    assert boards(effects) == {("best:freecell", "ann"), ("deal:freecell:617", "ann")}
+    assert [(finished.won, finished.time is None) for finished in effects.finished] == [(True, False)]
 
 
 def test_a_race_that_is_not_over_leaves_nothing_yet() -> None:
