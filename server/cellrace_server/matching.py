@@ -10,7 +10,7 @@ from cellrace.messages import QueueJoin, RaceKind, Settings, check_variant
 from cellrace.variants import VARIANTS
 from cellrace_server.core.facts import Fact, Joined, ReadySet
 from cellrace_server.core.matchmaking import Waiting, pairs
-from cellrace_server.core.presence import judges
+from cellrace_server.core.presence import is_set_back, judges
 from cellrace_server.core.race import Race
 from cellrace_server.room import Member
 from cellrace_server.rooms import Rooms
@@ -57,11 +57,11 @@ class Matching:
         """The same in one game."""
         now = self._store.clock.now()
         everybody, pending = await self._store.queue.read(variant)
-        present = [waiting for waiting in everybody if self._is_alive(waiting, now)]
-        if judges(self._store.nodes.nodes, now):
-            for waiting in everybody:
-                if waiting not in present:
-                    await self._store.queue.leave(variant, waiting.player.id, waiting.sid)
+        gone = await self._gone(everybody)
+        present = [waiting for waiting in everybody if waiting not in gone and self._is_alive(waiting, now)]
+        for waiting in everybody:
+            if waiting in gone or (waiting not in present and judges(self._store.nodes.nodes, now)):
+                await self._store.queue.leave(variant, waiting.player.id, waiting.sid)
         for one, other in pairs(present, now):
             match = Match(new_id(), now, (one, other))
             if await self._store.queue.pop(variant, match):
@@ -69,6 +69,15 @@ class Matching:
         for match in pending:
             if now >= match.at + LEFT_PENDING:
                 await self._make_race(variant, match)
+
+    async def _gone(self, everybody: Sequence[Waiting]) -> list[Waiting]:
+        """Who may not wait any more: the connection that did is not the player's newest, or the player is banned."""
+        holders = await self._store.players.holders([waiting.player.id for waiting in everybody]) if everybody else []
+        return [
+            waiting
+            for waiting, holder in zip(everybody, holders, strict=True)
+            if holder.banned or (holder.sid != waiting.sid and not is_set_back(holder.sid, waiting.sid))
+        ]
 
     def _is_alive(self, waiting: Waiting, now: int) -> bool:
         """Whether somebody's node lives; one that has not beaten yet may just have begun."""

@@ -120,12 +120,16 @@ class TestTheRace:
     async def test_who_has_come_back_elsewhere_meanwhile_is_told_there(self, counter: Counter, other: Counter) -> None:
         """The race may be made seconds after the match, when a node has died: by then its players are elsewhere."""
         await register(counter.shell, ANN, BEN)
-        await counter.join(ANN, sid="1.a")
-        await counter.join(BEN, sid=await counter.shell.store.players.take_over("ben"))
-        sid = await other.shell.store.players.take_over("ann")
+        for who in (ANN, BEN):
+            await counter.join(who, sid=await counter.shell.store.players.take_over(who.id))
         async with counter.shell.link.redis.pubsub() as pubsub:
             await pubsub.subscribe(keys.channel("there:2"))
-            await counter.pair()
+            gate = counter.shell.link.hold_reply("queue_pop")
+            pairing = asyncio.create_task(counter.pair())
+            await gate.reached.wait()
+            sid = await other.shell.store.players.take_over("ann")
+            gate.open()
+            await pairing
             while (message := await pubsub.get_message(ignore_subscribe_messages=True, timeout=5)) is None:
                 pass
         race = await counter.matched(ANN)
@@ -196,6 +200,20 @@ class TestLeaving:
         await counter.matching.leave(FakeMember(ANN), GAME)
         await counter.join(BEN)
         await counter.pair()
+        assert await counter.matched(BEN) is None
+
+    @pytest.mark.parametrize("way", ["comes elsewhere", "banned"])
+    async def test_who_cannot_wait_any_more_is_not_matched(self, counter: Counter, other: Counter, way: str) -> None:
+        """A lost connection leaves the queue, though its node has died with it and could not say so."""
+        await register(counter.shell, ANN, BEN)
+        await counter.join(ANN, sid=await counter.shell.store.players.take_over("ann"))
+        if way == "banned":
+            await other.shell.store.accounts.ban("ann", other.shell.now())
+        else:
+            await other.shell.store.players.take_over("ann")
+        await counter.join(BEN)
+        await counter.pair()
+        assert await counter.waiting() == {"ben"}
         assert await counter.matched(BEN) is None
 
     async def test_an_older_connection_does_not_take_out_a_newer_one(self, counter: Counter, other: Counter) -> None:

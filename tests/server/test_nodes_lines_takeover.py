@@ -308,6 +308,17 @@ class TestLine12:
             assert int(newest.sid.partition(".")[0]) > 9
             assert (await ann.ask("move", race=race, seq=1, moves=["2b"]))["seq"] == 2
 
+    async def test_a_fenced_connection_that_opens_again_waits_on_in_its_queue(self, store_url: str) -> None:
+        """Line 22: by the sid that it had before it would be taken for one that is gone."""
+        async with running(Config(port=0, redis=store_url)) as node, table(url(node)) as seats:
+            ann, ben = await seats.player("Ann"), await seats.player("Ben")
+            race = await start_race(ann, variant="one-suit", deal=94, autoplay="none")
+            await ann.ask("queue.join", variant="two-suit")
+            await node.services.store.races.open(race, ann.id, "9.lost")
+            await ann.ask("move", race=race, seq=0, moves=["2a"])
+            await ben.ask("queue.join", variant="two-suit")
+            assert (await ann.push("queue.matched"))["race"] == (await ben.push("queue.matched"))["race"]
+
     async def test_a_fenced_connection_that_is_not_the_newest_is_closed(self, store_url: str) -> None:
         """Line 12: with the code that tells its client not to come back."""
         async with running(Config(port=0, redis=store_url)) as node, table(url(node)) as seats:

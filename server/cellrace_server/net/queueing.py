@@ -16,9 +16,15 @@ async def join_queue(session: Session, request: QueueJoin) -> None:
     # Before it is on record: where the answer is lost, the player may wait all the same.
     session.queues.add(request.variant)
     waiting = await session.services.matching.join(session, request)
-    session.queued = request.variant
+    session.queued = request
     session.answer(Queued(re=request.id, waiting=waiting))
     await session.services.matching.pair(request.variant)
+
+
+async def wait_on(session: Session) -> None:
+    """Go on waiting under the new sid of the connection: by the old one nobody is matched. Raises StoreUnavailable."""
+    if session.queued is not None:
+        await session.services.matching.join(session, session.queued)
 
 
 async def leave_queue(session: Session) -> None:

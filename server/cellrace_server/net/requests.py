@@ -48,7 +48,7 @@ from cellrace_server.admission import Admitted
 from cellrace_server.config import Bounds
 from cellrace_server.moves import Arrival
 from cellrace_server.net import views
-from cellrace_server.net.queueing import find_match, join_queue, leave_queue
+from cellrace_server.net.queueing import find_match, join_queue, leave_queue, wait_on
 from cellrace_server.net.session import Session
 from cellrace_server.net.sessions import Sessions
 from cellrace_server.referee import Referee
@@ -84,6 +84,7 @@ async def _renewed(session: Session) -> bool:
         return False
     session.become(session.player, sid)
     await session.services.admission.reopen(session)
+    await wait_on(session)
     return True
 
 

@@ -16,6 +16,7 @@ from cellrace.messages import (
     CloseCode,
     MatchedPush,
     Player,
+    QueueJoin,
     RequestId,
     ServerAnswer,
     error_answer,
@@ -67,8 +68,8 @@ class Session:
         self.races: dict[str, Referee] = {}
         self.opened: dict[str, str] = {}
         self.resumed: set[str] = set()
-        self.queued: str | None = None
-        """The game whose queue the player waits in."""
+        self.queued: QueueJoin | None = None
+        """What the player waits for, as it was asked for."""
         self.queues: set[str] = set()
         """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
