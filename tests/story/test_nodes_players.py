@@ -12,6 +12,7 @@ from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
 from tests.story.passing_time import PassingTime
 from tests.story.players import JSON, Map, Player, Table, open_race, play, start_race, table
+from tests.waiting import eventually
 
 WIN = ["2a", "2b", "31v2"]
 """Wins deal 94 of one-suit."""
@@ -141,7 +142,14 @@ async def test_a_private_race_and_its_rematch_lead_to_one_race(house: House) -> 
     assert {answer["type"] for answer in answers} == {"race"}
     successor = answers[0]["race"]
     assert answers[1]["race"] == successor
-    whole = await ann.ask("race.sync", race=successor)
+
+    async def whole_race() -> Map | None:
+        """The race at Ann's node, once that has heard of whoever entered it at the other one."""
+        found = await ann.ask("race.sync", race=successor)
+        return found if len(found["entrants"]) == 2 else None
+
+    whole = await eventually(whole_race)
+    assert whole is not None
     assert {entrant["player"]["name"] for entrant in whole["entrants"]} == {"Ann", "Ben"}
     assert whole["parent"] == race
     assert whole["code"] != code
