@@ -204,9 +204,11 @@ class Racer:
                 return str(answer["race"])
             except Lost:
                 assert self._line is not None
-                for race in self._line.welcome["races"]:
-                    if race["state"] == "open":
-                        return str(race["race"])
+                for race in [race["race"] for race in self._line.welcome["races"] if race["state"] == "open"]:
+                    # Another one may be open: that of an earlier creation which was carried out twice.
+                    whole = await self.surely("race.sync", race=race)
+                    if whole["type"] == "race" and whole["settings"]["variant"] == settings["variant"]:
+                        return str(race)
 
     async def join(self, race: str) -> bool:
         """Join a race that is open."""
