@@ -68,6 +68,9 @@ class Line(Player):
 class Racer:
     """One player, over all connections and races."""
 
+    unsure = UNSURE
+    """How long a node may be unsure of the clock where this one plays, in seconds."""
+
     def __init__(self, house: House, history: History, chance: Random, name: str) -> None:
         self.history = history
         self.name = name
@@ -269,7 +272,7 @@ class Racer:
         """The place in the plan after coming back, by what the record says."""
         began, since = time.monotonic(), self._house.store.back_at
         whole = await self.surely("race.sync", race=race)
-        patience = began + UNSURE
+        patience = began + self.unsure
         while whole.get("state") == "countdown" and time.monotonic() < patience:
             # A node that is not sure of the clock yet tells the deal a little later than the one that has died.
             await self._listen(0.1)

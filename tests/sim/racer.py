@@ -23,6 +23,8 @@ MISCHIEF = 0.06
 KNOWN_CLOSES = frozenset({1000, 1001, 1006, 4001, 4100})
 """How a connection may end here; nobody is too slow, too fast, late with hello or banned."""
 _PILES = "1234567890abcdhru"
+CAUGHT_UP = 14.0
+"""Within so many seconds after its clock has jumped a node follows the store's."""
 
 
 class Houses:
@@ -42,6 +44,8 @@ class SimRacer(Racer):
         self._plot = plot
         self._variants: dict[str, str] = {}
         self._vanished = False
+        if plot.clocks_jump:
+            self.unsure = CAUGHT_UP
 
     # --- connections
 

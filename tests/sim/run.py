@@ -24,7 +24,7 @@ from tests.sim.house import Logs, SimNode, key_file
 from tests.sim.loop import Hang, Process, SimLoop
 from tests.sim.network import End, Network
 from tests.sim.plot import Plot, plot_of
-from tests.sim.racer import SimRacer
+from tests.sim.racer import CAUGHT_UP, SimRacer
 from tests.sim.sources import made_up, unheard
 from tests.sim.store.server import ADDRESS, CarriedOut, Store
 
@@ -34,8 +34,6 @@ ANSWERED = 12.0
 """The same for each request to be answered, on a connection that has lasted; a replica is waited for nearly as long."""
 COMPARED = 31.0
 """The same where something published may have been lost: so often what is held is compared with the store."""
-CAUGHT_UP = 14.0
-"""The same where clocks have jumped: within so many seconds a node's follows the store's."""
 SLOW_RACE = 20.0
 """How much longer it takes where racers may be as slow as a time limit, or as a grace, lets them."""
 REMATCHES = 0.2

@@ -10,6 +10,7 @@ SEEDS = (
     485,  # By a clock that had not seen it begin, a race that was won was cancelled.
     1100,  # By such a clock the deal of a race that was over stayed hidden.
     1689,  # A racer of these tests took a race of another game, created twice, for the one that it had just created.
+    2046,  # A racer of these tests gave a node less time to be sure of the clock again than a jump of it takes.
     3034,  # Who came back was shown what the node knew from before, for it had not heard that the player was elsewhere.
     20252,  # A racer of these tests took a race that had not begun by one node's clock for one that it need not end.
 )
