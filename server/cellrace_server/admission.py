@@ -138,7 +138,7 @@ class Admission:
                 referee.room.attach(member)
 
     async def allow_one_more(self, player_id: str, race_id: str = "") -> None:
-        """Whether a player may enter a race. Raises Refused, StoreUnavailable."""
+        """Refuse whoever is in as many other races as a player may be. Raises Refused, StoreUnavailable."""
         # Each is told of in the welcome, read again on the way back, and kept in the store until it is over.
         races = await self._store.players.races(player_id)
         if race_id not in races and len(races) >= self._bounds.player_races:

@@ -20,13 +20,13 @@ from cellrace_client.cli.full_screen import play_on_screen
 from cellrace_client.cli.options import (
     DEAL_NUMBER,
     NO,
-    VARIANT,
     can_be_full_screen,
     checked_date,
     lang_option,
     say,
     server_option,
     show_json,
+    variant_option,
 )
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import Connection, server_url
@@ -211,14 +211,7 @@ def _leaderboard(server: str, board: str, me: str, asked: dict[str, str]) -> tup
 
 @click.command(epilog="\b\nExample: cellrace leaderboard best --variant six-by-six --limit 10")
 @click.argument("board", type=click.Choice(BOARDS), metavar="BOARD")
-@click.option(
-    "--variant",
-    type=VARIANT,
-    metavar="VARIANT",
-    default="freecell",
-    show_default=True,
-    help="The game; cellrace rules names them all.",
-)
+@variant_option
 @click.option("--date", callback=checked_date, metavar="DATE", help="With daily: the day.  [default: today, UTC]")
 @click.option("--deal", type=DEAL_NUMBER, help="With deal: its number.")
 @click.option("--people", is_flag=True, help="Without bots.")

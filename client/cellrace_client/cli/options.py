@@ -60,6 +60,18 @@ def _speak(ctx: click.Context, param: click.Parameter, lang: str | None) -> None
         speak(lang)
 
 
+def variant_option(function: F) -> F:
+    """The option that says which game."""
+    return click.option(
+        "--variant",
+        type=VARIANT,
+        metavar="VARIANT",
+        default="freecell",
+        show_default=True,
+        help="The game; cellrace rules names them all.",
+    )(function)
+
+
 def server_option(function: F) -> F:
     """The option that says which server."""
     return click.option(

@@ -15,7 +15,16 @@ from cellrace.messages import RaceState, SettingsRequest
 from cellrace_client.bot_races import BotRaces, Wanted
 from cellrace_client.cli.coming import come_as, tell_arrival
 from cellrace_client.cli.full_screen import play_on_screen, race_that_goes_on
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, can_be_full_screen, lang_option, say, server_option
+from cellrace_client.cli.options import (
+    DEAL_NUMBER,
+    NO,
+    VARIANT,
+    can_be_full_screen,
+    lang_option,
+    say,
+    server_option,
+    variant_option,
+)
 from cellrace_client.cli.running import run_to_the_end
 from cellrace_client.connection import GIVE_UP_AFTER, SUBPROTOCOLS, Connection, connect
 from cellrace_client.demo import demo_settings, play_demo, play_demo_on_screen, watch_demo
@@ -231,14 +240,7 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
 
 
 @click.command(epilog="\b\nExample: cellrace demo --variant six-by-six")
-@click.option(
-    "--variant",
-    type=VARIANT,
-    metavar="VARIANT",
-    default="freecell",
-    show_default=True,
-    help="The game; cellrace rules names them all.",
-)
+@variant_option
 @click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
 @click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
 @click.option("--seed", type=int, help="Let the bots make the same choices again.")

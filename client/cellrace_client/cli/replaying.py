@@ -73,11 +73,11 @@ def replay(
             _show_notation(written)
         else:
             pace = (1.0 if sys.stdout.isatty() else 0.0) if speed is None else speed
-            # Playing back takes the time that playing took: that is what it sleeps for.
+            wait = time.sleep  # Playing back takes the time that playing took.
             if can_be_drawn_on():
-                play_on_screen(written.replay, pace, click.echo, time.sleep, symbols=symbols, color=wants_color())
+                play_on_screen(written.replay, pace, click.echo, wait, symbols=symbols, color=wants_color())
             else:
-                play_plainly(written.replay, pace, say, time.sleep, symbols=symbols)
+                play_plainly(written.replay, pace, say, wait, symbols=symbols)
     except CellraceError as error:
         raise Trouble(error) from error
 
