@@ -94,7 +94,7 @@ async def test_a_beginner_slips_takes_back_and_still_wins(url: str, thinker: Thi
     """Slips are undone on the server's board too."""
     clumsy = Pace(0.0, 0.0, slips=0.5, detour=3)
     async with connect(url, bot=True) as ada:
-        race = (await ada.create(settings(seats=1))).race
+        race = (await ada.create(settings(seats=1, deal=1))).race
         view = await play(ada, race, thinker, clumsy, seed=5)
         assert race_faults([view]) == []
         assert view.me is not None
@@ -106,7 +106,7 @@ async def test_a_bot_that_is_cut_off_again_and_again_still_wins(url: str, thinke
     ada = Connection(url, Hello(bot=True), draw=lambda: 0.0)
     try:
         await ada.open()
-        race = (await ada.create(settings(seats=1))).race
+        race = (await ada.create(settings("freecell", seats=1, deal=617))).race
         cuts = 0
 
         async def cut_now_and_then() -> None:
@@ -132,7 +132,7 @@ async def test_a_bot_that_is_cut_off_again_and_again_still_wins(url: str, thinke
         synced = await ada.sync(race)
         assert synced.log == view.log
         await watching
-        assert cuts >= 3
+        assert cuts >= 10
     finally:
         await ada.close()
 
