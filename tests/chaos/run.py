@@ -135,6 +135,8 @@ class Chaos:
             await asyncio.gather(*(racer.come() for racer in racers))
             while not self._over:
                 await self._race(racers)
+        except AssertionError as unexpected:
+            self.history.problem(f"group {number} cannot go on: {unexpected}")
         finally:
             for racer in racers:
                 await racer.close()
