@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
-from collections import Counter
 from collections.abc import Callable
 from hashlib import sha256
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -38,8 +38,6 @@ from cellrace_server.store.races import Secret
 
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
-TRY_AGAIN = 1_000
-"""When to try a code again that came with many others, ms."""
 
 DOUBTFUL_FOR = 60_000
 """For how long a race is remembered whose creation was answered with `retry_later`, ms; repeats come in a second."""
@@ -61,8 +59,8 @@ class Lobby:
         self._admission = admission
         self._bounds = bounds
         self._doubtful: WeakKeyDictionary[Member, list[tuple[RaceCreate, Race]]] = WeakKeyDictionary()
-        self._trying = Counter[str]()
-        """How many codes are being looked up, by caller."""
+        self._turns = WeakValueDictionary[str, asyncio.Lock]()
+        """Of callers whose codes are looked up, for as long as they are; at most one waits for each connection."""
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
         """A new race, the asking player in it; the same one where its creation is asked for again, unchanged.
@@ -124,25 +122,15 @@ class Lobby:
         return await self._enter(member, await self._find_by_code(request.code or "", address), answer)
 
     async def _find_by_code(self, code: str, address: str) -> str:
-        caller = caller_of(address)
-        # Those under way may be wrong, and are not counted before that is known.
-        under_way = self._trying[caller]
-        self._trying[caller] += 1
-        try:
-            wrong = await self._store.players.guesses("code", address)
-            if wrong >= self._bounds.wrong_guesses:
+        # One after the other: whether those under way are wrong is not known before they are looked up.
+        async with self._turns.setdefault(caller_of(address), asyncio.Lock()):
+            if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
                 raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
-            if wrong + under_way >= self._bounds.wrong_guesses:
-                text = "Many codes are tried from this address at this moment."
-                raise Refused(ErrorCode.RETRY_LATER, text, retry_after=TRY_AGAIN)
             race_id = await self._store.lists.by_code(code)
             if race_id is None:
                 await self._store.players.count_guess("code", address, GUESS_WINDOW)
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             return race_id
-        finally:
-            self._trying[caller] -= 1
-            self._trying += Counter()  # Without those that are at none.
 
     async def _enter(self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True) -> Referee:
         async with self._rooms.hold(race_id) as referee:
