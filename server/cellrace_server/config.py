@@ -56,7 +56,8 @@ class Bounds(Struct, frozen=True, kw_only=True):
     connections: Annotated[
         int, Meta(ge=1, description="Connections of one address; this machine's own are not counted.")
     ] = 500
-    handshakes: Annotated[int, Meta(ge=1, description="Handshakes that an address may begin at once.")] = 200
+    # As many as it may have connections: when a node dies, all who are behind one router come back at once.
+    handshakes: Annotated[int, Meta(ge=1, description="Handshakes that an address may begin at once.")] = 500
     handshakes_per_second: Annotated[
         float, Meta(ge=0.1, description="Handshakes that an address may begin a second, in the long run.")
     ] = 20.0
