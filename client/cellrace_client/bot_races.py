@@ -13,9 +13,9 @@ from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.bot import SolverBot
 from cellrace_client.connection import Connection
-from cellrace_client.matches import LOOK, Matches, goes_on, race_match
+from cellrace_client.matches import LOOK, Matches, race_match
 from cellrace_client.pace import Pace
-from cellrace_client.race_view import RaceView, seated
+from cellrace_client.race_view import RaceView, newest_going_on, seated
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.speech import printable
@@ -119,8 +119,7 @@ class BotRaces:
 
     async def _enter(self) -> RaceView:
         connection, wanted = self._connection, self._wanted
-        going_on = next((view for view in connection.races.values() if goes_on(view)), None)
-        if going_on is not None:
+        if (going_on := newest_going_on(connection.races.values())) is not None:
             return going_on
         if wanted.queues:
             return await self._matches.next()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceState
 from cellrace_client.connection import Connection
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import RaceView, goes_on
 from cellrace_client.racer import Chooser, race_to_the_end
 
 LOOK = 15.0
@@ -94,8 +94,3 @@ async def _leave_if_alone(connection: Connection, race: str, alone: asyncio.Even
 
 def _is_alone(view: RaceView) -> bool:
     return view.state is RaceState.OPEN and view.me is not None and len(view.entrants) == 1
-
-
-def goes_on(view: RaceView) -> bool:
-    """Whether a race has not ended, and one's own game in it neither."""
-    return not view.ended and view.me is not None and view.me.status in PLAYING

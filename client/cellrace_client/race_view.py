@@ -27,8 +27,11 @@ from cellrace.messages import (
 from cellrace.variants import VARIANTS, Variant
 from cellrace_client.verdict import VERDICT_SENTENCES, Dealt, Verdict, judge_deal
 
-PLAYING = (EntrantStatus.JOINED, EntrantStatus.READY, EntrantStatus.PLAYING)
-"""The statuses of an entrant whose game has not ended."""
+DONE = (
+    *(EntrantStatus.WON, EntrantStatus.CONCEDED, EntrantStatus.TIMED_OUT),
+    *(EntrantStatus.FORFEITED, EntrantStatus.ABANDONED),
+)
+"""The statuses of an entrant whose game has ended."""
 ENDED = (RaceState.OVER, RaceState.CANCELLED)
 
 
@@ -129,7 +132,7 @@ class RaceView:
     def playing(self) -> bool:
         """Whether one can move now: the race runs and one's own game has not ended."""
         me = self.me
-        return self.state is RaceState.RUNNING and me is not None and me.status in PLAYING and self.game is not None
+        return self.state is RaceState.RUNNING and me is not None and me.status not in DONE and self.game is not None
 
     def entrant(self, player: str) -> Entrant | None:
         """The entrant of a player's id."""
@@ -190,6 +193,16 @@ class RaceView:
             # The fact that follows tells the time and the place.
             entrants = changed(entrants, self.player, status=EntrantStatus.WON)
         return replace(self, game=game, log=self.log + moves, entrants=entrants)
+
+
+def goes_on(view: RaceView) -> bool:
+    """Whether a race has not ended, and one's own game in it neither."""
+    return not view.ended and view.me is not None and view.me.status not in DONE
+
+
+def newest_going_on(views: Iterable[RaceView]) -> RaceView | None:
+    """The race that one is in, of several the newest."""
+    return max(filter(goes_on, views), key=lambda view: view.created_at, default=None)
 
 
 def changed(entrants: tuple[Entrant, ...], player: str, **fields: object) -> tuple[Entrant, ...]:

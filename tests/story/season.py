@@ -26,8 +26,8 @@ from cellrace.messages import EntrantStatus, Standing
 from cellrace.solver import solve
 from cellrace.verifying import read_keys, verify
 from cellrace_client.connection import Connection, connect
-from cellrace_client.matches import Matches, goes_on, race_match
-from cellrace_client.race_view import RaceView
+from cellrace_client.matches import Matches, race_match
+from cellrace_client.race_view import RaceView, goes_on
 from cellrace_client.racer import race_to_the_end
 from cellrace_server.attaching import attached
 from cellrace_server.core.daily import day_of

@@ -32,8 +32,7 @@ from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import Connection, server_url
 from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _
-from cellrace_client.matches import goes_on
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import RaceView, goes_on
 from cellrace_client.terminal.commands import says_yes
 from cellrace_client.terminal.competing import BOARDS, Asked, leaderboard_lines, page_lines, stats_lines
 from cellrace_client.terminal.competing_commands import CompetingCommands

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cellrace_client.cli.coming import come_as
 from cellrace_client.connection import Connection
-from cellrace_client.race_view import PLAYING
+from cellrace_client.race_view import newest_going_on
 from cellrace_client.terminal.plain import Ending
 
 if TYPE_CHECKING:
@@ -53,6 +53,6 @@ async def play_on_screen(
 
 
 async def race_that_goes_on(connection: Connection) -> str | None:
-    """The race that one is in, the newest of several."""
-    going_on = [view for view in connection.races.values() if not view.ended and view.me and view.me.status in PLAYING]
-    return max(going_on, key=lambda view: view.created_at).race if going_on else None
+    """The race that one is in, if any: enters nothing new."""
+    going_on = newest_going_on(connection.races.values())
+    return None if going_on is None else going_on.race

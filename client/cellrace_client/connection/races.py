@@ -22,7 +22,7 @@ from cellrace.messages import (
 )
 from cellrace_client.events import Event, Happened, Matched
 from cellrace_client.hearing import hear
-from cellrace_client.race_view import PLAYING, RaceView, changed
+from cellrace_client.race_view import DONE, RaceView, changed
 
 ENDED_RACES_KEPT = 50
 """Of the races that are over or cancelled, the oldest beyond these are forgotten."""
@@ -81,7 +81,7 @@ class Races:
     def carried_out(self, request: RaceReady | RaceConcede | RaceForfeit) -> None:
         """Takes an `ok` at its word: the fact that follows says the same."""
         before = self._views.get(request.race)
-        if before is None or before.me is None or before.me.status not in PLAYING:
+        if before is None or before.me is None or before.me.status in DONE:
             return
         match request:
             case RaceReady() if before.state is not RaceState.OPEN:

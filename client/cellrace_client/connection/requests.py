@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import overload
 
 from cellrace.errors import BadMessage, ErrorCode, Refused
@@ -51,7 +52,7 @@ from cellrace.messages import (
     SettingsRequest,
     Summary,
 )
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import RaceView, goes_on
 
 
 class Requests(ABC):
@@ -198,6 +199,11 @@ class Requests(ABC):
         """Waits to be matched, and says how many wait; the race comes as the event Matched."""
         return (await self.request(QueueJoin(variant=variant, bots=bots))).waiting
 
+    async def missed_match(self, known: AbstractSet[str]) -> RaceView | None:
+        """The race that the queue found as the connection dropped: it is none of those known before."""
+        await self.ping()  # Answers come in order: by then the races are known in which one is.
+        return next((view for view in self.races.values() if goes_on(view) and view.race not in known), None)
+
     async def leave_queue(self) -> None:
         """Stops waiting to be matched."""
         await self.request(QueueLeave())
@@ -209,12 +215,12 @@ class Requests(ABC):
     async def daily_under_way(self, variant: str = "freecell") -> RaceView | None:
         """One's attempt that has not ended: of today, or one that was begun before midnight."""
         await self.ping()  # Answers come in order: by then the races are known in which one is.
-        for view in self.races.values():
-            if view.kind is not RaceKind.DAILY or view.settings.variant != variant or view.ended:
-                continue
-            if view.me is not None and view.me.status in PLAYING:
-                return view
-        return None
+        return self.known_daily(variant)
+
+    def known_daily(self, variant: str) -> RaceView | None:
+        """The same of the races that are known already."""
+        dailies = (view for view in self.races.values() if view.kind is RaceKind.DAILY)
+        return next((view for view in dailies if view.settings.variant == variant and goes_on(view)), None)
 
     async def start_daily(self, variant: str = "freecell") -> RaceView:
         """Begins one's only attempt at today's challenge; the view of one that goes on already, also yesterday's."""

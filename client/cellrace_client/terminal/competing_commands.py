@@ -9,7 +9,6 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Daily, LeaderboardGet
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, n_
-from cellrace_client.matches import goes_on
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.commands import Command
 from cellrace_client.terminal.competing import BOARDS, Asked, daily_lines, leaderboard_lines, stats_lines
@@ -65,10 +64,11 @@ class CompetingCommands:
         waiting = self.waiting
         if waiting is None:
             return None
-        await self._connection.ping()  # Answers come in order: by then the races are known in which one is.
-        found = [view for view in self._connection.races.values() if goes_on(view) and view.race not in waiting.known]
-        if self.waiting is not waiting or found:
-            return found[0] if found and self.waiting is waiting else None
+        found = await self._connection.missed_match(waiting.known)
+        if self.waiting is not waiting:
+            return None
+        if found is not None:
+            return found
         try:
             count = await self._connection.queue(waiting.variant, bots=waiting.bots)
         except Refused as refused:

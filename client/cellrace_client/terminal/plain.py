@@ -13,7 +13,7 @@ from cellrace_client.connection import Connection
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.events import Back, Event, Happened, Matched, Renamed, Synced
 from cellrace_client.language import _
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.commands import Command, Moves, Unknown, read_line, says_no, says_yes
 from cellrace_client.terminal.move_words import tell_moves, why_not
 from cellrace_client.terminal.plain_commands import Commands, has_begun
@@ -274,7 +274,7 @@ class PlainClient:
         view = self._connection.races.get(self._commands.race or "")
         if view is None or view.me is None:
             return Ending.WELL
-        if view.state is RaceState.RUNNING and view.me.status not in PLAYING:
+        if view.state is RaceState.RUNNING and view.me.status in DONE:
             self.say(_("Waiting for the others to end their games."))
             view = await self._connection.view_where(view.race, lambda view: view.ended)
         if view.ended:

@@ -12,8 +12,7 @@ from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
 from cellrace_client.language import _, spoken
-from cellrace_client.matches import goes_on
-from cellrace_client.race_view import PLAYING, RaceView, seated
+from cellrace_client.race_view import DONE, RaceView, goes_on, seated
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
 from cellrace_client.terminal.competing import why_no_hint
@@ -191,7 +190,7 @@ class Commands:
     async def _stop(self, word: str, *, sure: bool) -> None:
         view = self.view()
         me = view.me
-        begun = view.state in (RaceState.COUNTDOWN, RaceState.RUNNING) and me is not None and me.status in PLAYING
+        begun = view.state in (RaceState.COUNTDOWN, RaceState.RUNNING) and me is not None and me.status not in DONE
 
         async def stop() -> None:
             match word:

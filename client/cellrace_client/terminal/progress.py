@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 
 from cellrace_client.language import n_
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.speech import listed
 
 _MOST_NAMED = 4
@@ -63,5 +63,5 @@ class ProgressTeller(Teller):
         return [
             (rival.player.id, rival.player.name, rival.home)
             for rival in self._latest.rivals
-            if rival.status in PLAYING and rival.home != self._told.get(rival.player.id, 0)
+            if rival.status not in DONE and rival.home != self._told.get(rival.player.id, 0)
         ]

@@ -30,7 +30,7 @@ from cellrace.messages import (
 )
 from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 from cellrace_client.language import _, n_
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.refusals import closing_text
 from cellrace_client.terminal.speech import decimal_text, length_text, ordinal, whole_seconds
 from cellrace_client.terminal.standings_lines import standings_lines
@@ -240,7 +240,7 @@ def _tell_sync(event: Synced) -> list[str]:
         told.append(_tell_game(view.game))
     if before is not None and before.dealt is None and view.dealt is not None:
         told += _tell_start(view)[1:]
-    if view.standings is None and before is not None and before.playing and view.me and view.me.status not in PLAYING:
+    if view.standings is None and before is not None and before.playing and view.me and view.me.status in DONE:
         told.append(_tell_end(view, view.player, view.me))
     if view.standings is not None and (before is None or before.standings is None):
         told += [_("The standings:"), *standings_lines(view.standings, view.player)]

@@ -9,7 +9,7 @@ from cellrace.game import Game
 from cellrace.messages import MovedPush, Spectate
 from cellrace_client.events import Happened
 from cellrace_client.language import _, n_
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.move_words import home_words, tell_moves
 from cellrace_client.terminal.progress import Teller
@@ -69,7 +69,7 @@ def board_of(view: RaceView, player: str) -> list[str]:
 
 def shown_boards(view: RaceView) -> dict[str, int]:
     """Those who play and of whom moves are shown, and how many."""
-    playing = (entrant.player.id for entrant in view.entrants if entrant.status in PLAYING)
+    playing = (entrant.player.id for entrant in view.entrants if entrant.status not in DONE)
     return {player: len(log) for player in playing if (log := view.log_of(player))}
 
 

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from cellrace.messages import Entrant, EntrantStatus, RaceState
 from cellrace_client.language import _, n_
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.speech import length_text, printable
 from cellrace_client.terminal.standings_lines import status_text
 
@@ -114,14 +114,14 @@ def entrant_lines(view: RaceView, width: int, height: int, *, letters: bool = Fa
 
 def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, letters: bool) -> list[Content]:
     count = f"{entrant.home}/{pack}"
-    right = count if entrant.online or entrant.status not in PLAYING else f"{_('offline')} {count}"
+    right = count if entrant.online or entrant.status in DONE else f"{_('offline')} {count}"
     name = fitted_name(entrant.player.name, marks_of(entrant, view.player), width - len(right) - 1)
     first = Content(f"{name} {right}").stylize("bold" if entrant.player.id == view.player else "")
-    if not entrant.online and entrant.status in PLAYING:
+    if not entrant.online and entrant.status not in DONE:
         first = first.stylize("$text-warning", len(name) + 1, len(name) + 1 + len(_("offline")))
     if entrant.status is EntrantStatus.WON and entrant.time is not None:
         end = f"{_('won')} {length_text(entrant.time)}"
-    elif entrant.status not in PLAYING:
+    elif entrant.status in DONE:
         end = status_text(entrant.status)
     else:
         end = n_("{count} move", "{count} moves", entrant.moves).format(count=entrant.moves)
@@ -131,10 +131,10 @@ def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, lette
 
 
 def _one_line(entrant: Entrant, view: RaceView, pack: int, width: int, *, letters: bool) -> Content:
-    mark = " " if entrant.online or entrant.status not in PLAYING else "?"
+    mark = " " if entrant.online or entrant.status in DONE else "?"
     if entrant.status is EntrantStatus.WON:
         mark = "*"
-    elif entrant.status not in PLAYING:
+    elif entrant.status in DONE:
         mark = "x"
     length = max(4, width // 4)
     count = f"{entrant.home:>2}"
@@ -147,6 +147,6 @@ def _one_line(entrant: Entrant, view: RaceView, pack: int, width: int, *, letter
 def _bar_style(entrant: Entrant, view: RaceView) -> str:
     if entrant.player.id == view.player:
         return "$accent"
-    if entrant.status in PLAYING and (entrant.online or view.state is not RaceState.RUNNING):
+    if entrant.status not in DONE and (entrant.online or view.state is not RaceState.RUNNING):
         return "$primary"
     return "$success" if entrant.status is EntrantStatus.WON else "$text-muted"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from cellrace.errors import ErrorCode, Refused
-from cellrace.messages import Daily, EntrantStatus, Leaderboard, LeaderboardGet, RaceKind
+from cellrace.messages import Daily, EntrantStatus, Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.connection import Connection
-from cellrace_client.matches import goes_on
 
 MOST_ROWS = 100
 """As many rows of a board as a server tells at once."""
@@ -44,10 +43,8 @@ class DayBook:
     @property
     def under_way(self) -> str | None:
         """One's attempt at that game that goes on, be it of this day or one that was begun before midnight."""
-        for view in self._connection.races.values():
-            if view.kind is RaceKind.DAILY and view.settings.variant == self.variant and goes_on(view):
-                return view.race
-        return None
+        view = self._connection.known_daily(self.variant)
+        return None if view is None else view.race
 
     @property
     def waits_for_place(self) -> bool:

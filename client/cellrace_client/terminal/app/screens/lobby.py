@@ -17,7 +17,7 @@ from cellrace.messages import RaceState, SettingsRequest, Summary
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.pace import PACES
-from cellrace_client.race_view import PLAYING, RaceView, seated
+from cellrace_client.race_view import RaceView, newest_going_on, seated
 from cellrace_client.terminal.app.bars import fitted
 from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.desk import Desk
@@ -156,12 +156,7 @@ class LobbyScreen(DeskScreen):
         fill(races, lines)
 
     def _going_on(self) -> RaceView | None:
-        views = [
-            view
-            for view in self.desk.connection.races.values()
-            if not view.ended and view.me is not None and view.me.status in PLAYING
-        ]
-        return max(views, key=lambda view: view.created_at, default=None)
+        return newest_going_on(self.desk.connection.races.values())
 
     # --- what is done
 

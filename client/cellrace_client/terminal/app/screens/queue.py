@@ -19,7 +19,6 @@ from cellrace.queueing import BOT_AFTER, range_after
 from cellrace.variants import VARIANTS
 from cellrace_client.events import Back, Dropped, Event, Matched
 from cellrace_client.language import _, n_
-from cellrace_client.matches import goes_on
 from cellrace_client.terminal.app.clock import clock_text, game_title, next_second, seconds_left
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.screens.base import DeskScreen
@@ -99,13 +98,10 @@ class QueueScreen(DeskScreen):
         super().hear(event)
 
     async def _wait_again(self) -> None:
-        # Answers come in order: with this one the races are known in which one is.
-        await self.desk.connection.ping()
-        found = [view for view in self.desk.connection.races.values() if goes_on(view) and view.race not in self._known]
-        if found and not self._left:
-            # Matched, and told of it by this alone: the push went with the connection that dropped.
+        found = await self.desk.connection.missed_match(self._known)
+        if found is not None and not self._left:
             self._matched = True
-            self.desk.guide.show_race(found[0].race)
+            self.desk.guide.show_race(found.race)
         else:
             await self._wait()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cellrace.messages import RaceState
-from cellrace_client.race_view import PLAYING, RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.app.screens.play import PlayScreen
 from cellrace_client.terminal.app.screens.standings import StandingsScreen
 from cellrace_client.terminal.app.screens.waiting import WaitingScreen
@@ -21,6 +21,6 @@ def screen_for(view: RaceView) -> type[WaitingScreen | PlayScreen | StandingsScr
         case RaceState.RUNNING if view.game is not None:
             return PlayScreen
         case RaceState.RUNNING:
-            return WaitingScreen if me.status in PLAYING else WatchScreen
+            return WaitingScreen if me.status not in DONE else WatchScreen
         case RaceState.OVER | RaceState.CANCELLED:
             return StandingsScreen
