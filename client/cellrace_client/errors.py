@@ -2,7 +2,7 @@
 
     CellraceError
     ├── Unreachable     no connection could be made
-    ├── Closed          the connection has ended for good; `code` says why
+    ├── Closed          the connection has ended for good; `close_code` says why
     └── Unanswered      a request got no answer, and repeating it could do it twice
 
 A request that the server refuses raises `cellrace.errors.Refused`.

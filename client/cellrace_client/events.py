@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from cellrace.messages import FactPush, NewsPush
 from cellrace_client.race_view import RaceView
 
+TAKEN_OUT = "You are not in it any more; who is away for half a minute before the start is taken out."
+"""Why a race that one was in is lost, where the server says no more than that it may not be seen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Happened:
@@ -23,10 +26,6 @@ class Synced:
 
     before: RaceView | None
     view: RaceView
-
-
-TAKEN_OUT = "You are not in it any more; who is away for half a minute before the start is taken out."
-"""Why a race that one was in is lost, where the server says no more than that it may not be seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from cellrace.messages import (
 from cellrace_client.race_view import RaceView, changed, read_dealt
 
 
-class Heard(NamedTuple):
+class AfterPush(NamedTuple):
     """What a push has made of a view: the view, whether anything was new, and whether `race.sync` must be asked."""
 
     view: RaceView
@@ -41,21 +41,21 @@ class Heard(NamedTuple):
     gap: bool
 
 
-def hear(view: RaceView, push: FactPush | NewsPush) -> Heard:
+def hear(view: RaceView, push: FactPush | NewsPush) -> AfterPush:
     """The view after a push. A version that is known is passed over; one that comes too early is a gap.
 
     Raises CellraceError when the cards in it are none.
     """
     if isinstance(push, Fact):
         if push.version <= view.version:
-            return Heard(view, new=False, gap=False)
+            return AfterPush(view, new=False, gap=False)
         if push.version > view.version + 1:
-            return Heard(view, new=False, gap=True)
-        return Heard(replace(_after_fact(view, push), version=push.version), new=True, gap=False)
+            return AfterPush(view, new=False, gap=True)
+        return AfterPush(replace(_after_fact(view, push), version=push.version), new=True, gap=False)
     if isinstance(push, MovedPush):
         return _after_moves(view, push)
     after = _after_news(view, push)
-    return Heard(after, new=after is not view, gap=False)
+    return AfterPush(after, new=after is not view, gap=False)
 
 
 def _after_fact(view: RaceView, fact: FactPush) -> RaceView:
@@ -159,17 +159,17 @@ def _started(view: RaceView, started: StartedPush) -> RaceView:
     return replace(view, state=state, start_at=started.start_at, entrants=entrants).with_deal(dealt)
 
 
-def _after_moves(view: RaceView, news: MovedPush) -> Heard:
+def _after_moves(view: RaceView, news: MovedPush) -> AfterPush:
     known = view.log_of(news.player)
     if news.seq <= len(known):
-        return Heard(view, new=False, gap=False)
+        return AfterPush(view, new=False, gap=False)
     first = news.seq - len(news.moves)
     if first < 0 or first > len(known):
-        return Heard(view, new=False, gap=True)
+        return AfterPush(view, new=False, gap=True)
     log = known[:first] + news.moves
     if news.player == view.player and view.game is not None:
         # One's own moves made on another connection.
         game, _ = view.game.play_all(news.moves[len(known) - first :])
-        return Heard(replace(view, game=game, log=log), new=True, gap=False)
+        return AfterPush(replace(view, game=game, log=log), new=True, gap=False)
     others = tuple((player, moves) for player, moves in view.logs if player != news.player)
-    return Heard(replace(view, logs=(*others, (news.player, log))), new=True, gap=False)
+    return AfterPush(replace(view, logs=(*others, (news.player, log))), new=True, gap=False)

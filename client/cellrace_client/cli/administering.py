@@ -27,7 +27,7 @@ from cellrace_server.store.acts import Act
 
 T = TypeVar("T")
 _DAY = 24 * 3_600_000
-"""ms."""
+"""Milliseconds of a day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,18 @@
         async for event in c.events():
             ...
 
-A floor of small parts, each tested by itself; only `wire` knows sockets and only `client` waits:
+A floor of small parts; only `wire` knows WebSockets, and all above it are tested without them:
 
+    address                      what a person types for a server
     backoff, clock, throttle     when to come back, what time it is, how fast to send
     flight                       requests on their way, and which of them are repeated
     races, inbox                 the races as they are known, the events that wait to be read
     silence                      that the server leaves something unanswered
     dialogue                     puts these together: a message in, events and requests out
-    wire, greeting, client       the socket, the first words, and the life over many connections
+    wire, greeting, pulse        the socket, the first words on it, and a question now and then
     renaming                     another name, which takes another connection
-    requests                     each request as a method
+    requests, client             each request as a method, and the life over many connections
+    fetching                     what a server tells over plain HTTP, for those who need no player there
 
 After a drop the client says `hello` with its token, asks for every race that was going on, and repeats what was not
 answered: a `move` with the same `seq`, which the server knows for a repeat, and all that may be asked twice. Of a
@@ -29,8 +31,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from cellrace.messages import Hello
+from cellrace_client.connection.address import is_of_this_machine, server_url, short_address
 from cellrace_client.connection.client import GIVE_UP_AFTER, Connection
-from cellrace_client.connection.wire import SUBPROTOCOLS, is_of_this_machine, server_url, short_address
+from cellrace_client.connection.wire import SUBPROTOCOLS
 from cellrace_client.errors import Closed, Unanswered, Unreachable
 from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 

@@ -6,16 +6,17 @@ from cellrace.messages import CloseCode
 
 FIRST_WAIT = 0.25
 LONGEST_WAIT = 8.0
-"""Short of the least `grace` of a race, 15 s, so that a player who dropped is back before it ends."""
+"""Seconds. Short of the least `grace` of a race, 15 s, so that a player who dropped is back before it ends."""
 RESTART_SPREAD = 5.0
+"""Seconds, as the protocol asks for after 1001: all clients of a server that restarts come back within them."""
 STEADY_AFTER = 5.0
 """A connection that lasted so many seconds was a good one: the next drop begins with the shortest wait."""
 
-_OUR_FAULT = frozenset((1002, 1003, 1007, 1008, 1009, 1010))
-
-
 LONGEST_TRY = 60.0
 """A wait and a try take fewer seconds: in the rest nobody tried, as the machine slept or the program was stopped."""
+
+_OUR_FAULT = frozenset((1002, 1003, 1007, 1008, 1009, 1010))
+"""WebSocket's own codes for what a client did wrong: it would do it again."""
 
 
 class Trying:

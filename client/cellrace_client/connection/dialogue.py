@@ -45,6 +45,7 @@ from cellrace_client.race_view import RaceView
 _RETRY_AFTER = 1000
 """Milliseconds to wait where the server names none."""
 _RETRY_SPREAD = 0.25
+"""By so much longer at most, and by chance: clients that were refused together do not ask together again."""
 _LONGEST_HOLD = 60_000
 """A server that asks for more milliseconds than these is asked again after them: it may have meant another unit."""
 
@@ -122,16 +123,13 @@ class Dialogue:
         doubtful, lost = self.flight.drop()
         self._doubtful += doubtful
         for ask in lost:
-            ask.answer.set_exception(Unanswered(str(ask.request.__struct_config__.tag)))
-            ask.answer.exception()  # Nobody may be waiting any more.
+            ask.fail(Unanswered(str(ask.request.__struct_config__.tag)))
 
     def finish(self, error: Exception | None, closed: Exception) -> None:
         """Nothing more is said: events end with `error`, requests with `closed`."""
         self.silence.over()
         for ask in (*self.flight.clear(), *self._doubtful):
-            if not ask.answer.done():
-                ask.answer.set_exception(closed)
-                ask.answer.exception()  # Nobody may be waiting; that is no error of its own.
+            ask.fail(closed)
         self._doubtful.clear()
         self.inbox.end(error)
         self.settled.set()
@@ -153,9 +151,7 @@ class Dialogue:
             return
         if ask.refreshes:
             self._lost(ask.refreshes, str(why))
-        if not ask.answer.done():
-            ask.answer.set_exception(why)
-            ask.answer.exception()
+        ask.fail(why)
 
     def _hear(self, push: FactPush | NewsPush) -> None:
         try:
@@ -188,12 +184,9 @@ class Dialogue:
             result: ServerAnswer | CellraceError = wrong
         else:
             result = outcome(ask, answer)
-        if ask.answer.done():
-            return
         if isinstance(result, CellraceError):
-            ask.answer.set_exception(result)
-            ask.answer.exception()  # Nobody may be waiting any more.
-        else:
+            ask.fail(result)
+        elif not ask.answer.done():
             ask.answer.set_result(result)
 
     def _learn(self, ask: Ask, answer: ServerAnswer) -> None:

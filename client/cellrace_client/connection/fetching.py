@@ -12,7 +12,8 @@ import msgspec
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceAnswer
-from cellrace_client.connection.wire import server_url, untrusted, why_unreachable
+from cellrace_client.connection.address import server_url
+from cellrace_client.connection.wire import untrusted, why_unreachable
 from cellrace_client.errors import Unreachable
 from cellrace_client.language import _
 

@@ -56,6 +56,12 @@ class Ask:
         """Whether nobody waits for the answer any more."""
         return self.answer.cancelled()
 
+    def fail(self, why: Exception) -> None:
+        """Tells whoever still waits that there is no answer."""
+        if not self.answer.done():
+            self.answer.set_exception(why)
+            self.answer.exception()  # Looked at here: one that nobody reads is no error of its own.
+
 
 @dataclass(slots=True)
 class Flight:

@@ -15,6 +15,7 @@ from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
 
 HELLO_TIMEOUT = 15.0
+"""Seconds until a server that took the connection must have said `welcome`; it sends away without `hello` after 10."""
 _WAIT = (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER)
 
 

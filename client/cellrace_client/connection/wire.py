@@ -8,7 +8,6 @@ import re
 import socket
 import ssl
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, InvalidURI
@@ -18,22 +17,25 @@ from cellrace.codec import CODECS, JSON_SUBPROTOCOL, MSGPACK_SUBPROTOCOL
 from cellrace.errors import BadMessage
 from cellrace.frames import read_json, read_msgpack
 from cellrace.messages import LAST_INTEGER, ClientMessage, ServerMessage
+from cellrace_client.connection.address import is_of_this_machine
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
 
 SUBPROTOCOLS: dict[str, str] = {"msgpack": MSGPACK_SUBPROTOCOL, "json": JSON_SUBPROTOCOL}
 """The subprotocols by their short names, the one preferred first."""
 OPEN_TIMEOUT = 10.0
+"""Seconds for the handshake, also of a server that lets those who come at once in by turns."""
 PING_INTERVAL = 10.0
 PING_TIMEOUT = 15.0
+"""Seconds between WebSocket pings, and until one without a pong shows that the line is dead."""
 CLOSE_TIMEOUT = 2.0
+"""Seconds for the server's half of a goodbye: nobody who quits waits longer."""
 MAX_FRAME = 16 * 2**20
-"""A race of 250 with all their logs stays far below; what is larger is no message for us."""
+"""Bytes. A race of 250 with all their logs stays far below; what is larger is no message for us."""
 
 _NUMBERS = re.compile(r"\[Errno (\d+)\]")
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
 """What OpenSSL takes an answer for that is HTTP: its versions differ."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Closing(NamedTuple):
@@ -171,30 +173,3 @@ def _readable_re(frame: bytes | str) -> int | None:
         return None
     re = tree.get("re") if isinstance(tree, dict) else None
     return re if isinstance(re, int) and 0 <= re <= LAST_INTEGER else None
-
-
-DEFAULT_PORT = 8765
-
-
-def server_url(text: str) -> str:
-    """The address of a server from what a person types: `ws://…/ws`, `http://…`, or a host with or without a port."""
-    scheme, typed, rest = text.strip().rpartition("://")
-    place, _, path = rest.partition("/")
-    if not typed and ":" not in place.rpartition("]")[2]:
-        place = f"{place}:{DEFAULT_PORT}"
-    scheme = scheme.lower() or "ws"
-    scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
-    return f"{scheme}://{place}/{path or 'ws'}"
-
-
-def short_address(url: str) -> str:
-    """What a person types to come to an address that `server_url` gave: the shortest that gives it again."""
-    place = url.removesuffix("/ws")
-    host = place.removeprefix("ws://")
-    shorter = (host.removesuffix(f":{DEFAULT_PORT}"), host, place)
-    return next((text for text in shorter if server_url(text) == url), url)
-
-
-def is_of_this_machine(url: str) -> bool:
-    """Whether an address leads nowhere else."""
-    return urlsplit(url).hostname in _LOOPBACK

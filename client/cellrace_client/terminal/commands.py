@@ -89,7 +89,7 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Neither."""
+    """What is neither a command nor a move."""
 
     sentence: str
 
