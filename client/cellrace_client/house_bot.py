@@ -1,7 +1,7 @@
 """A bot of the house, `cellrace serve --bots N`: an account of its own, over the wire, in the queues of all games.
 
-A process whose one argument is its place, as JSON, and which plays until its standard input closes. It waits for people,
-and for no bots: those of a house would race each other day and night.
+A process whose one argument is its place, as JSON, and which plays until its standard input closes. It waits for
+people, and for no bots: those of a house would race each other day and night.
 """
 
 from __future__ import annotations
