@@ -12,7 +12,7 @@ from cellrace_client.language import LANGUAGES, speak, spoken
 from cellrace_client.terminal.speech import (
     LONGEST_LINE,
     decimal_text,
-    fitted,
+    folded,
     length_text,
     listed,
     ordinal,
@@ -56,9 +56,9 @@ def test_no_paragraph_of_the_rules_is_cut(code: str) -> None:
 @given(st.lists(st.text("abc-é♣", min_size=1, max_size=18), min_size=1).map(" ".join), st.integers(20, 120))
 def test_a_line_is_broken_between_words(line: str, width: int) -> None:
     """Nothing is lost, nothing is wider, and without a terminal nothing is broken."""
-    assert " ".join(fitted(line, width)) == line
-    assert all(len(part) <= width for part in fitted(line, width))
-    assert fitted(line, None) == [line]
+    assert " ".join(folded(line, width)) == line
+    assert all(len(part) <= width for part in folded(line, width))
+    assert folded(line, None) == [line]
 
 
 def test_lengths_are_told_to_the_millisecond() -> None:

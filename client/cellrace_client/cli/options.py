@@ -16,7 +16,7 @@ from cellrace.deals import LAST_DEAL
 from cellrace.variants import VARIANTS
 from cellrace_client.language import LANGUAGES, speak
 from cellrace_client.terminal.board_lines import board_lines
-from cellrace_client.terminal.speech import fitted, printable
+from cellrace_client.terminal.speech import folded, printable
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -133,7 +133,7 @@ def say(*sentences: str) -> None:
 
     width = terminal_width()
     for sentence in sentences:
-        for line in fitted(printable(sentence), width):
+        for line in folded(printable(sentence), width):
             click.echo(line)
 
 

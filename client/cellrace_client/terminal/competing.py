@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cellrace.errors import UnknownVariant
 from cellrace.messages import (
     BoardRow,
     Daily,
@@ -14,14 +13,13 @@ from cellrace.messages import (
     GameRecord,
     Leaderboard,
     PlayerAnswer,
-    RaceKind,
     Summary,
 )
-from cellrace.variants import find_variant
 from cellrace_client.language import _, n_
-from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.counts import cards_counted, days_counted, moves_counted, players_begun, players_counted
 from cellrace_client.terminal.speech import day_text, length_text, ordinal
 from cellrace_client.terminal.standings_lines import player_text, status_text
+from cellrace_client.terminal.titles import game_title
 
 BOARDS = ("daily", "streak", "rating", "best", "deal")
 """The leaderboards by their names on the wire."""
@@ -34,26 +32,9 @@ class Asked(NamedTuple):
     deal: int | None = None
 
 
-def game_name(game: str) -> str:
-    """The name of a game; the id of one that this program does not know."""
-    try:
-        variant = find_variant(game)
-    except UnknownVariant:
-        return game
-    return _(variant.name)
-
-
-def why_no_hint(view: RaceView) -> str | None:
-    """Why the solver may not be asked in a race: a rating is at stake, or the one attempt that everybody has."""
-    if view.kind is RaceKind.DAILY:
-        return _("There are no hints in a daily challenge.")
-    return _("There are no hints in a ranked race.") if view.settings.ranked else None
-
-
 def daily_lines(daily: Daily) -> list[str]:
     """A day's challenge: until when it can be begun, and how one's own attempt stands."""
-    game = game_name(daily.variant)
-    begun = n_("{count} player has begun", "{count} players have begun", daily.entries).format(count=daily.entries)
+    game, begun = game_title(daily.variant), players_begun(daily.entries)
     told = [
         _("The daily of {date}: {game}, {begun}.").format(date=daily.date, game=game, begun=begun),
         *when_lines(daily),
@@ -95,20 +76,19 @@ def when_lines(daily: Daily) -> list[str]:
 
 def attempt_line(you: DailyAttempt) -> str:
     """How one's own attempt stands."""
+    cards = cards_counted(you.home)
     if you.status is EntrantStatus.PLAYING:
-        line = _("Your attempt goes on: {cards} home.").format(cards=_cards(you.home))
+        line = _("Your attempt goes on: {cards} home.").format(cards=cards)
     elif you.time is not None:
         line = _("You have won it in {time}.").format(time=length_text(you.time))
     else:
-        line = _("Your attempt: {ended}, {cards} home.").format(ended=status_text(you.status), cards=_cards(you.home))
+        line = _("Your attempt: {ended}, {cards} home.").format(ended=status_text(you.status), cards=cards)
     return line if you.place is None else line + " " + _("You are {place}.").format(place=ordinal(you.place))
 
 
 def leaderboard_lines(board: Leaderboard, me: str, asked: Asked) -> list[str]:
     """A leaderboard: its title, its rows in columns, and one's own row where it is not among them."""
-    title = f"{board_title(board.board, board.variant, asked)}, " + n_(
-        "{count} player", "{count} players", board.total
-    ).format(count=board.total)
+    title = f"{board_title(board.board, board.variant, asked)}, {players_counted(board.total)}"
     rows = list(board.rows)
     own = board.you if board.you is not None and board.you not in rows else None
     columns = table([_row(board.board, row, me) for row in (*rows, *((own,) if own else ()))])
@@ -119,7 +99,7 @@ def leaderboard_lines(board: Leaderboard, me: str, asked: Asked) -> list[str]:
 
 def board_title(board: str, variant: str, asked: Asked) -> str:
     """What a leaderboard is of."""
-    game = game_name(variant)
+    game = game_title(variant)
     match board:
         case "daily":
             return _("The daily of {date}, {game}").format(date=asked.date or _("today"), game=game)
@@ -142,14 +122,13 @@ def _row(board: str, row: BoardRow, me: str) -> tuple[str, ...]:
 def value_text(board: str, row: BoardRow) -> str:
     """What a row of a leaderboard is ranked by."""
     if board == "streak" and row.streak is not None:
-        return n_("{count} day", "{count} days", row.streak).format(count=row.streak)
+        return days_counted(row.streak)
     if board == "rating" and row.rating is not None:
         return str(row.rating)
     if row.time is not None:
-        moves = row.moves
         told = length_text(row.time)
-        return told if moves is None else f"{told}, " + n_("{count} move", "{count} moves", moves).format(count=moves)
-    return _("{cards} home").format(cards=_cards(row.home or 0))
+        return told if row.moves is None else f"{told}, {moves_counted(row.moves)}"
+    return _("{cards} home").format(cards=cards_counted(row.home or 0))
 
 
 def stats_lines(player: PlayerAnswer, me: str) -> list[str]:
@@ -173,7 +152,7 @@ def since_line(player: PlayerAnswer) -> str:
 
 def _record_row(variant: str, record: GameRecord) -> tuple[str, ...]:
     return (
-        game_name(variant),
+        game_title(variant),
         n_("{count} game", "{count} games", record.played).format(count=record.played),
         n_("{count} win", "{count} wins", record.won).format(count=record.won),
         _("streak {streak}, best {best}").format(streak=record.streak, best=record.best_streak),
@@ -187,7 +166,7 @@ def _recent_row(summary: Summary, player: str, me: str) -> tuple[str, ...]:
     others = ", ".join(player_text(one.player, me) for one in summary.entrants if one.player.id != player)
     ended = "" if entrant is None else status_text(entrant.status)
     place = "" if entrant is None or entrant.place is None else ordinal(entrant.place)
-    return summary.race, game_name(summary.variant), place, ended, others
+    return summary.race, game_title(summary.variant), place, ended, others
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -202,7 +181,3 @@ def span_text(ms: int) -> str:
     """A length of time in hours and minutes."""
     hours, minutes = divmod(-(-ms // 60_000), 60)
     return _("{hours} h {minutes} min").format(hours=hours, minutes=minutes)
-
-
-def _cards(count: int) -> str:
-    return n_("{count} card", "{count} cards", count).format(count=count)

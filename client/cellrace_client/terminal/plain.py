@@ -20,7 +20,7 @@ from cellrace_client.terminal.plain_commands import Commands, has_begun
 from cellrace_client.terminal.progress import ProgressTeller
 from cellrace_client.terminal.refusals import refusal_text
 from cellrace_client.terminal.sentences import countdown_text, tell_event
-from cellrace_client.terminal.speech import fitted, printable
+from cellrace_client.terminal.speech import folded, printable
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.terminal.watching import first_board_lines, tell_moved
 
@@ -71,7 +71,7 @@ class PlainClient:
     def say(self, *sentences: str) -> None:
         """Says sentences, a line each, with nothing in them that a terminal would obey."""
         for sentence in sentences:
-            for line in fitted(printable(sentence), self._width()):
+            for line in folded(printable(sentence), self._width()):
                 self._write(line)
 
     async def run(self, race: str | None = None) -> Ending:

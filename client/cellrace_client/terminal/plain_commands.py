@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from cellrace.autoplay import Autoplay
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
 from cellrace.messages import Entrant, EntrantStatus, RaceState, Summary
 from cellrace.rules_text import rules_paragraphs
@@ -15,8 +14,8 @@ from cellrace_client.language import _, spoken
 from cellrace_client.race_view import DONE, RaceView, goes_on, seated
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
-from cellrace_client.terminal.competing import why_no_hint
 from cellrace_client.terminal.competing_commands import DEFAULT_GAME, WORDS_HERE, CompetingCommands
+from cellrace_client.terminal.hints import find_hint, tell_hint, why_no_hint
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.questions import Question, daily_question, stop_question
 from cellrace_client.terminal.race_lines import invitation, settings_sentences
@@ -28,7 +27,6 @@ from cellrace_client.thinker import Thinker
 Say = Callable[..., None]
 Rename = Callable[[str], Awaitable[str | None]]
 _CODE = re.compile(r"[2-9A-HJKMNP-Z]{8}", re.IGNORECASE)
-_HINT_STATES = 100_000
 
 
 class Commands:
@@ -249,13 +247,8 @@ class Commands:
         elif view.game is None or not view.playing:
             self._say(_("There are hints only while you play."))
         else:
-            solution = await self._thinker.solve(view.game.board, _HINT_STATES)
-            if solution is None:
-                self._say(_("I found no way to win from here; taking moves back may help."))
-            elif solution.moves:
-                safe = view.game.autoplay is Autoplay.SAFE
-                move = (solution.safe_moves if safe else solution.moves)[0]
-                self._say(_("Try {move}: {words}.").format(move=move, words=move_words(view.game.board, move)))
+            move = await find_hint(self._thinker, view.game)
+            self._say(tell_hint(view.game.board, move))
 
     def _rules(self, named: str | None) -> None:
         variant = find_variant(named.lower()) if named else self.view().variant

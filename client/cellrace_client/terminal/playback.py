@@ -9,11 +9,12 @@ from typing import NamedTuple, assert_never
 from cellrace.game import Game
 from cellrace.messages import EntrantStatus, Replay
 from cellrace.replay import play_again, start_of
-from cellrace_client.language import _, n_
+from cellrace_client.language import _
 from cellrace_client.terminal.board_lines import board_lines
-from cellrace_client.terminal.competing import game_name
+from cellrace_client.terminal.counts import cards_counted, entries_counted
 from cellrace_client.terminal.move_words import tell_moves
 from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.titles import game_title
 
 _REDRAW = "\x1b[H\x1b[2J"
 
@@ -37,7 +38,7 @@ def heading(replay: Replay) -> str:
     return printable(
         told.format(
             name=replay.name,
-            game=game_name(replay.variant),
+            game=game_title(replay.variant),
             deal=replay.deal,
             date=began.strftime(_("%Y-%m-%d")),
             time=f"{began:%H:%M}",
@@ -47,12 +48,12 @@ def heading(replay: Replay) -> str:
 
 def ending(replay: Replay) -> str:
     """How the game ended, as the replay says."""
-    result, name, entries = replay.result, printable(replay.name), _entries(len(replay.moves))
+    result, name, entries = replay.result, printable(replay.name), entries_counted(len(replay.moves))
     if result.status is EntrantStatus.WON and result.time is not None:
         return _("{name} has won in {time}, with {entries}.").format(
             name=name, time=length_text(result.time), entries=entries
         )
-    cards = n_("{count} card", "{count} cards", result.home).format(count=result.home)
+    cards = cards_counted(result.home)
     return _("{what} after {time}, with {cards} home and {entries}.").format(
         what=_ended(result.status).format(name=name), time=length_text(replay.ended), cards=cards, entries=entries
     )
@@ -65,7 +66,7 @@ def _ended(status: EntrantStatus) -> str:
         case EntrantStatus.TIMED_OUT:
             return _("{name} ran out of time")
         case EntrantStatus.FORFEITED:
-            return _("{name} gave up")
+            return _("{name} forfeited")
         case EntrantStatus.ABANDONED:
             return _("{name} did not come back")
         case EntrantStatus.JOINED | EntrantStatus.READY | EntrantStatus.PLAYING | EntrantStatus.WON:
@@ -74,14 +75,10 @@ def _ended(status: EntrantStatus) -> str:
             assert_never(never)
 
 
-def _entries(count: int) -> str:
-    return n_("{count} entry", "{count} entries", count).format(count=count)
-
-
 def frames(replay: Replay) -> Iterator[Frame]:
     """The start, then each entry of the log in its turn. Raises IllegalMove, UnknownVariant, UnknownDeal."""
     before = start_of(replay)
-    yield Frame(0, _("The game begins, {entries} to come.").format(entries=_entries(len(replay.moves))), before)
+    yield Frame(0, _("The game begins, {entries} to come.").format(entries=entries_counted(len(replay.moves))), before)
     for number, (at, step, game) in enumerate(play_again(replay), 1):
         (told,), _after = tell_moves(before, [step])
         yield Frame(at, f"{number:>4}  {length_text(at):>9}  {step[0]:<4}  {told}", game)

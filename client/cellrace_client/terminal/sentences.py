@@ -31,9 +31,11 @@ from cellrace.messages import (
 from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import DONE, RaceView
+from cellrace_client.terminal.counts import cards_counted, entries_counted
 from cellrace_client.terminal.refusals import closing_text
 from cellrace_client.terminal.speech import decimal_text, length_text, ordinal, whole_seconds
 from cellrace_client.terminal.standings_lines import standings_lines
+from cellrace_client.terminal.titles import game_title
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
 
 
@@ -79,9 +81,9 @@ def tell_event_in_a_line(event: Event, now: int) -> str:
 def _tell_own_place(view: RaceView) -> str:
     own = next((line for line in view.standings or () if line.player.id == view.player), None)
     if own is None:
-        return _("The race is over: {game}.").format(game=game_text(view))
+        return _("The race is over: {game}.").format(game=game_title(view.settings.variant))
     told = _("The race is over: {game}. Your place: {place} of {count}.")
-    return told.format(game=game_text(view), place=own.place, count=len(view.standings or ()))
+    return told.format(game=game_title(view.settings.variant), place=own.place, count=len(view.standings or ()))
 
 
 def _tell_push(event: Happened, now: int) -> list[str]:
@@ -184,7 +186,7 @@ def _cancelled(reason: CancelReason) -> str:
 
 
 def _tell_start(view: RaceView) -> list[str]:
-    game = game_text(view)
+    game = game_title(view.settings.variant)
     if view.dealt and view.dealt.deal:
         told = [_("The race has started: {game}, deal {deal}.").format(game=game, deal=view.dealt.deal)]
     else:
@@ -248,11 +250,8 @@ def _tell_sync(event: Synced) -> list[str]:
 
 
 def _tell_game(game: Game) -> str:
-    home = game.board.cards_home
-    return _("Your game has {entries} and {cards} home.").format(
-        entries=n_("{count} entry", "{count} entries", game.seq).format(count=game.seq),
-        cards=n_("{count} card", "{count} cards", home).format(count=home),
-    )
+    entries, cards = entries_counted(game.seq), cards_counted(game.board.cards_home)
+    return _("Your game has {entries} and {cards} home.").format(entries=entries, cards=cards)
 
 
 def _stands(view: RaceView) -> str:
@@ -277,19 +276,12 @@ def seats_text(taken: int, seats: int) -> str:
     return n_("{taken} of {count} seat taken", "{taken} of {count} seats taken", seats).format(taken=taken, count=seats)
 
 
-def game_text(view: RaceView) -> str:
-    """The name of the game that is raced; the id of one that this program does not know."""
-    return _(view.variant.name) if view.variant else view.settings.variant
-
-
 def tell_race(view: RaceView) -> list[str]:
     """A race in a few sentences: what is raced, by whom, and how others come in."""
-    seats = view.settings.seats
+    seats, game = view.settings.seats, game_title(view.settings.variant)
     if view.kind is RaceKind.DAILY and view.state is RaceState.RUNNING:
-        return [
-            _("{game}, the daily challenge: your one attempt is running, for an hour.").format(game=game_text(view))
-        ]
-    told = [f"{_stands(view)}: {game_text(view)}, {seats_text(view.seated, seats)}."]
+        return [_("{game}, the daily challenge: your one attempt is running, for an hour.").format(game=game)]
+    told = [f"{_stands(view)}: {game}, {seats_text(view.seated, seats)}."]
     if view.state is RaceState.OPEN and view.seated < seats:
         if view.code:
             told.append(

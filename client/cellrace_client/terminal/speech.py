@@ -22,7 +22,7 @@ def printable(text: str) -> str:
     return shown if len(text) <= LONGEST_LINE else shown[: LONGEST_LINE - 1] + "…"
 
 
-def fitted(line: str, width: int | None) -> list[str]:
+def folded(line: str, width: int | None) -> list[str]:
     """A line in as many of a terminal's width as it takes, broken between words; None: it is no terminal's."""
     if width is None or len(line) <= width:
         return [line]
@@ -66,7 +66,7 @@ def _decimal(whole: str, part: str) -> str:
 
 
 def whole_seconds(ms: int) -> int:
-    """A length of time in seconds, rounded up and never below none."""
+    """How a length of time is counted down: 3, 2, 1, and 0 only when it is over."""
     return max(0, -(-ms // 1000))
 
 

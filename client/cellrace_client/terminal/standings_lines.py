@@ -8,6 +8,7 @@ from typing import assert_never
 from cellrace.messages import Entrant, EntrantStatus, Player, RaceState, Standing
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.counts import cards_counted, moves_counted
 from cellrace_client.terminal.speech import length_text, ordinal
 
 
@@ -60,23 +61,15 @@ def _standing_line(standing: Standing, me: str) -> str:
             )
     else:
         line = _("{place}: {player} {ended} with {cards} home").format(
-            place=place, player=player, ended=status_text(standing.status), cards=_cards(standing.home)
+            place=place, player=player, ended=status_text(standing.status), cards=cards_counted(standing.home)
         )
-    line += f", {_moves(standing.moves)}, "
+    line += f", {moves_counted(standing.moves)}, "
     line += n_("{count} undo", "{count} undos", standing.undos).format(count=standing.undos)
     if standing.rating is not None:
         line += ", " + _("rating {before} to {after}").format(
             before=standing.rating.before, after=standing.rating.after
         )
     return line + "."
-
-
-def _cards(count: int) -> str:
-    return n_("{count} card", "{count} cards", count).format(count=count)
-
-
-def _moves(count: int) -> str:
-    return n_("{count} move", "{count} moves", count).format(count=count)
 
 
 def entrants_lines(view: RaceView) -> list[str]:
@@ -95,7 +88,7 @@ def _entrant_line(entrant: Entrant, view: RaceView) -> str:
         words.append(_("host"))
     if view.dealt is not None:
         words.append(n_("{count} card home", "{count} cards home", entrant.home).format(count=entrant.home))
-        words.append(_moves(entrant.moves))
+        words.append(moves_counted(entrant.moves))
     if entrant.time is not None:
         words.append(_("time {time}").format(time=length_text(entrant.time)))
     if not entrant.online:

@@ -12,11 +12,12 @@ from cellrace.cards import NO_CARD
 from cellrace.messages import EntrantStatus, RaceState
 from cellrace.notation import FIRST_CELL, HOME, RESERVE
 from cellrace.variants import VARIANTS
-from cellrace_client.terminal.app.bars import bar, entrant_lines, fitted, fitted_name
+from cellrace_client.terminal.app.bars import bar, entrant_lines
 from cellrace_client.terminal.app.board_layout import lay_out, narrowest, tightest
 from cellrace_client.terminal.app.board_painter import BoardPainter, Marks
-from cellrace_client.terminal.app.clock import clock_text, next_second, seconds_left, until_next_count
+from cellrace_client.terminal.app.clock import clock_text, next_second, until_next_count
 from cellrace_client.terminal.app.deck import DECKS, Deck, Light, face_text, next_deck
+from cellrace_client.terminal.app.fitting import fitted, fitted_name
 from cellrace_client.terminal.app.held import Held, targets
 from cellrace_client.terminal.app.steps import LONGEST, boards_between, pause
 from tests.client.app.boards import boards, dealt
@@ -175,7 +176,6 @@ def test_clocks_change_at_whole_seconds() -> None:
     assert [clock_text(ms) for ms in (-5, 0, 999, 61_000, 3_661_000)] == ["0:00", "0:00", "0:00", "1:01", "1:01:01"]
     assert next_second(1_250) == 0.75
     assert next_second(2_000) == 1.0
-    assert [seconds_left(ms) for ms in (3_000, 2_999, 1, 0, -5)] == [3, 3, 1, 0, 0]
     assert until_next_count(3_000) == 1.0
     assert until_next_count(2_999) == 0.999
 

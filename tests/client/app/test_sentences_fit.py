@@ -13,8 +13,8 @@ from cellrace.errors import ERROR_SENTENCES, ErrorCode, IllegalMove, Reason, Ref
 from cellrace.messages import CLOSE_SENTENCES, CloseCode
 from cellrace_client.connection.backoff import comes_back
 from cellrace_client.language import LANGUAGES, _, n_, speak
-from cellrace_client.terminal.app.bars import wrapped
 from cellrace_client.terminal.app.desk import sentence_of
+from cellrace_client.terminal.app.fitting import wrapped
 from cellrace_client.terminal.app.widgets.lines import MessageLine
 from cellrace_client.terminal.refusals import drop_text, reason_text
 from tests.client.app.conftest import House, alone

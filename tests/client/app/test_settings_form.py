@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cellrace.messages import Ghost, Settings, SettingsRequest, settle
 from cellrace_client.terminal.app.settings_form import NAMES, Part, SettingsForm, part_of
-from cellrace_client.terminal.app.settings_words import setting_name, settings_lines, value_text
+from cellrace_client.terminal.app.settings_words import setting_name, setting_text, settings_lines
 
 
 def test_the_form_has_every_setting_of_the_protocol() -> None:
@@ -62,4 +62,4 @@ def test_settings_are_told_in_a_few_lines() -> None:
     """With the reserve where there is one."""
     assert len(settings_lines(Settings())) == 3
     assert len(settings_lines(Settings(variant="marseille", deal=5, ranked=False))) == 4
-    assert value_text(7) == "7"
+    assert setting_text(7) == "7"

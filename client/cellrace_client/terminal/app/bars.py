@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from textual.content import Content
 
 from cellrace.messages import Entrant, EntrantStatus, RaceState
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import DONE, RaceView
-from cellrace_client.terminal.speech import length_text, printable
+from cellrace_client.terminal.app.fitting import fitted_name
+from cellrace_client.terminal.counts import moves_counted
+from cellrace_client.terminal.speech import length_text
 from cellrace_client.terminal.standings_lines import status_text
 
 _FULL = "█"
 _REST = "░"
-_LEAST_NAME = 4
-"""With less room for a name, what it is says nothing either."""
-
-
-def fitted(text: str, width: int) -> str:
-    """A name or the like in exactly so many cells, with nothing in it that a terminal would obey."""
-    shown = printable(text)
-    if cell_len(shown) > width:
-        shown = set_cell_size(shown, max(0, width - 1)).rstrip() + "…"
-    return set_cell_size(shown, max(0, width))
-
-
-def wrapped(text: str, width: int, most: int) -> list[str]:
-    """A sentence in at most so many lines, broken between words; what has no room there ends with `…`."""
-    width = max(2, width)
-    lines, line = [], ""
-    for word in printable(text).split():
-        longer = f"{line} {word}" if line else word
-        if line and cell_len(longer) > width:
-            lines.append(line)
-            longer = word
-        while cell_len(longer) > width:
-            lines.append(set_cell_size(longer, width).rstrip())
-            longer = longer[len(lines[-1]) :]
-        line = longer
-    lines.append(line)
-    return lines if len(lines) <= most else [*lines[: most - 1], fitted(" ".join(lines[most - 1 :]), width).rstrip()]
 
 
 def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
@@ -48,14 +23,6 @@ def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
     if home and not full:
         full = 1
     return ("#" if letters else _FULL) * full + ("." if letters else _REST) * (width - full)
-
-
-def fitted_name(name: str, marks: str, width: int) -> str:
-    """A name and what it is, ` (you)`, in exactly so many cells: of the two it is the name that is shortened."""
-    room = width - cell_len(marks)
-    if cell_len(printable(name)) <= room or room < _LEAST_NAME:
-        return fitted(name + marks, width)
-    return fitted(name, room) + marks
 
 
 def marks_of(entrant: Entrant, me: str) -> str:
@@ -124,7 +91,7 @@ def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, lette
     elif entrant.status in DONE:
         end = status_text(entrant.status)
     else:
-        end = n_("{count} move", "{count} moves", entrant.moves).format(count=entrant.moves)
+        end = moves_counted(entrant.moves)
     end = f" {end:>9}"
     drawn = bar(entrant.home, pack, max(1, width - cell_len(end)), letters=letters)
     return [first, Content(drawn + end).stylize(_bar_style(entrant, view), 0, len(drawn))]

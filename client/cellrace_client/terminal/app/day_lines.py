@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from textual.content import Content
 
 from cellrace.messages import Daily, EntrantStatus
-from cellrace_client.language import _, n_
-from cellrace_client.terminal.app.clock import clock_text, game_title
+from cellrace_client.language import _
+from cellrace_client.terminal.app.clock import clock_text
 from cellrace_client.terminal.competing import attempt_line, when_lines
+from cellrace_client.terminal.counts import days_counted, players_begun
+from cellrace_client.terminal.titles import game_title
 
 
 def day_at(day: Daily, by: int) -> str:
@@ -45,8 +47,7 @@ def left_text(day: Daily, now: int) -> str:
 def day_lines(day: Daily, doing: str, streak: int, now: int) -> list[Content]:
     """How one's own attempt stands, whether there is one to be had, and the days in a row with a win."""
     day = replace(day, now=now)
-    begun = n_("{count} player has begun", "{count} players have begun", day.entries).format(count=day.entries)
-    lines = [Content(f"{game_title(day.variant)}: {begun}.")]
+    lines = [Content(f"{game_title(day.variant)}: {players_begun(day.entries)}.")]
     if day.you is None or day.deal is not None:
         lines += map(Content, when_lines(day))
     if day.you is not None:
@@ -59,6 +60,5 @@ def day_lines(day: Daily, doing: str, streak: int, now: int) -> list[Content]:
         counts = _("It counts once: it begins when you see the cards, and its hour runs on if you leave.")
         lines.append(Content(counts).stylize("$accent"))
     if streak:
-        days = n_("{count} day", "{count} days", streak).format(count=streak)
-        lines.append(Content(_("Your streak: {days} with a win.").format(days=days)))
+        lines.append(Content(_("Your streak: {days} with a win.").format(days=days_counted(streak))))
     return lines

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from textual.screen import Screen
 
+from cellrace.cards import card_name, card_symbol
 from cellrace.errors import CellraceError, IllegalMove, Refused
 from cellrace_client.connection import Connection
 from cellrace_client.language import _
@@ -38,6 +39,11 @@ class Taste:
     steps: bool = True
     suits: bool = True
     store: LikingStore | None = None
+
+    @property
+    def card_words(self) -> Callable[[int], str]:
+        """What a card is called in a sentence: as it is drawn."""
+        return card_name if self.letters else card_symbol
 
     def keep(self, **liked: str | bool) -> str | None:
         """Keeps what has been changed for the next time; a sentence where that cannot be done."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from cellrace.board import Board
 from cellrace.cards import NO_CARD
-from cellrace.notation import FIRST_CELL, HOME, MOVES, RESERVE, move_text
+from cellrace.notation import FIRST_CELL, HOME, MOVES, RESERVE, move_text, parse_move
 
 
 class Held(NamedTuple):
@@ -63,6 +63,12 @@ def targets(board: Board, held: Held) -> frozenset[int]:
 def send_home(board: Board, pile: int) -> str | None:
     """The move that plays a pile's exposed card home; None where there is none to play."""
     return move_text(pile, HOME) if cards_of(board, pile) and pile != RESERVE else None
+
+
+def carried_by(board: Board, move: str) -> tuple[Held, int]:
+    """The cards that a legal move takes, and the pile to which they go."""
+    source, target, _count = parse_move(move)
+    return Held(source, board.carried(move) if source < FIRST_CELL else 1), target
 
 
 def can_be_more(board: Board, move: str) -> bool:

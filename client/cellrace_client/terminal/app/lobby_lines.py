@@ -10,8 +10,8 @@ from textual.widgets.option_list import Option
 from cellrace.messages import EntrantStatus, RaceState, Summary
 from cellrace_client.language import _
 from cellrace_client.race_view import seated
-from cellrace_client.terminal.app.bars import fitted
-from cellrace_client.terminal.app.clock import game_title
+from cellrace_client.terminal.app.fitting import fitted
+from cellrace_client.terminal.titles import game_title
 
 _START = 36
 _NAMES = 24

@@ -6,12 +6,13 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, PlayerAnswer, Summary
-from cellrace_client.language import _, n_
-from cellrace_client.terminal.app.bars import fitted, fitted_name, name_of
-from cellrace_client.terminal.app.clock import game_title
+from cellrace_client.language import _
+from cellrace_client.terminal.app.bars import name_of
+from cellrace_client.terminal.app.fitting import fitted, fitted_name
 from cellrace_client.terminal.competing import value_text
 from cellrace_client.terminal.speech import day_text, length_text, printable
 from cellrace_client.terminal.standings_lines import player_marks, status_text
+from cellrace_client.terminal.titles import game_title
 
 _LEAST_NAME = 12
 """A name has at least so much room; what it is ranked by is shortened before."""
@@ -107,8 +108,3 @@ def race_row(summary: Summary, player: str, me: str, width: int) -> str:
     more = 8 if width >= _ROOMY else 0
     start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME + more)}  {fitted(how, _HOW + more)}  "
     return start + fitted(others or _("alone"), width - cell_len(start))
-
-
-def players_text(count: int) -> str:
-    """So many players."""
-    return n_("{count} player", "{count} players", count).format(count=count)

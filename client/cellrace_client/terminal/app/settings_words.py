@@ -30,7 +30,7 @@ def setting_name(name: str) -> str:
     }[name]
 
 
-def value_text(value: object) -> str:
+def setting_text(value: object) -> str:
     """A value of a setting as a person reads it."""
     match value:
         case True:
@@ -70,14 +70,14 @@ def settings_lines(settings: Settings) -> list[str]:
             (
                 _("time limit {time}").format(time=clock_text(settings.time_limit * 1000)),
                 undo,
-                f"{setting_name('autoplay').lower()}: {value_text(settings.autoplay)}",
+                f"{setting_name('autoplay').lower()}: {setting_text(settings.autoplay)}",
             )
         )
     )
-    ends = f"{setting_name('ends').lower()} {value_text(settings.ends)}"
-    watched = f"{setting_name('spectate').lower()} {value_text(settings.spectate)}"
+    ends = f"{setting_name('ends').lower()} {setting_text(settings.ends)}"
+    watched = f"{setting_name('spectate').lower()} {setting_text(settings.spectate)}"
     lines.append(f"{ends}, {watched}")
     variant = VARIANTS.get(settings.variant)
     if variant is not None and variant.reserve:
-        lines.append(f"{setting_name('placement').lower()} {value_text(settings.placement)}")
+        lines.append(f"{setting_name('placement').lower()} {setting_text(settings.placement)}")
     return lines

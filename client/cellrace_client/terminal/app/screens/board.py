@@ -9,7 +9,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from cellrace.board import Board
-from cellrace.cards import card_name, card_symbol
 from cellrace.errors import IllegalMove
 from cellrace.notation import UNDO
 from cellrace_client.language import _
@@ -114,8 +113,7 @@ class BoardScreen(RaceScreen):
             step = self.own.play(move, instead=instead, may_grow=may_grow)
         except IllegalMove as illegal:
             self.show_board()
-            name = card_name if self.desk.taste.letters else card_symbol
-            why = why_not(before, illegal, name)
+            why = why_not(before, illegal, self.desk.taste.card_words)
             told = _("{move} is not possible. {reason}").format(move=illegal.move or move, reason=why)
             self.answer(told, refusal=True)
             return

@@ -14,11 +14,9 @@ from cellrace.deals import LAST_DEAL
 from cellrace.messages import Leaderboard, LeaderboardGet
 from cellrace.variants import MAIN_VARIANTS, VARIANTS
 from cellrace_client.language import _
-from cellrace_client.terminal.app.bars import fitted
-from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.day_book import MOST_ROWS
 from cellrace_client.terminal.app.desk import Desk
-from cellrace_client.terminal.app.rows import players_text
+from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, TextQuestion
 from cellrace_client.terminal.app.screens.picking import offer
@@ -26,6 +24,8 @@ from cellrace_client.terminal.app.widgets.board_rows import BoardRows
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.tabs import Tabs
 from cellrace_client.terminal.competing import BOARDS, Asked, board_title
+from cellrace_client.terminal.counts import players_counted
+from cellrace_client.terminal.titles import game_title
 
 _LONGEST_DATE = 10
 
@@ -91,7 +91,7 @@ class BoardsScreen(DeskScreen):
     def head(self) -> tuple[str, str]:
         """What this is, and how many stand there."""
         found = self._found
-        return _("Leaderboards"), "" if found is None else players_text(found.total)
+        return _("Leaderboards"), "" if found is None else players_counted(found.total)
 
     def keys(self) -> list[Key]:
         """What can be done now."""

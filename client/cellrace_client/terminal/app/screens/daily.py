@@ -14,19 +14,21 @@ from textual.widgets import OptionList, Static
 
 from cellrace.variants import MAIN_VARIANTS
 from cellrace_client.language import _
-from cellrace_client.terminal.app.clock import game_title, next_second
+from cellrace_client.terminal.app.clock import next_second
 from cellrace_client.terminal.app.day_book import DayBook
 from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left_text
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.lobby_lines import fill
-from cellrace_client.terminal.app.rows import day_row, players_text
+from cellrace_client.terminal.app.rows import day_row
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.dialogs import YesNo
 from cellrace_client.terminal.app.screens.picking import offer, show_replay
 from cellrace_client.terminal.app.widgets.board_rows import BoardRows
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.options import Options
+from cellrace_client.terminal.counts import players_counted
 from cellrace_client.terminal.speech import day_text
+from cellrace_client.terminal.titles import game_title
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the day; the server does not push it."""
@@ -163,7 +165,7 @@ class DailyScreen(DeskScreen):
     def _show_board(self) -> None:
         rows, found = self._board_list, self._book.board
         rows.border_title = Content(_("Board of the day"))
-        subtitle = "" if found is None else players_text(found.total) if found.total else _("nobody stands here yet")
+        subtitle = "" if found is None else players_counted(found.total) if found.total else _("nobody stands here yet")
         rows.border_subtitle = Content(subtitle)
         rows.put(found, self.desk.me)
 

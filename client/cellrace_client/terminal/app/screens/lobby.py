@@ -18,9 +18,8 @@ from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView, newest_going_on, seated
-from cellrace_client.terminal.app.bars import fitted
-from cellrace_client.terminal.app.clock import game_title
 from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.lobby_lines import fill, race_line, strength_text
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.boards import BoardsScreen
@@ -31,6 +30,7 @@ from cellrace_client.terminal.app.screens.queue import QueueScreen
 from cellrace_client.terminal.app.screens.replays import ReplaysScreen
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.options import Options
+from cellrace_client.terminal.titles import game_title
 
 LIST_EVERY = 3.0
 """Seconds between two looks at the races; the server does not push them."""

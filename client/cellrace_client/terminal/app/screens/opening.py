@@ -13,14 +13,15 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from cellrace_client.language import _
-from cellrace_client.terminal.app.bars import fitted
-from cellrace_client.terminal.app.clock import clock_text, game_title
+from cellrace_client.terminal.app.clock import clock_text
 from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.settings_form import NAMES, Part, SettingsForm, part_of
-from cellrace_client.terminal.app.settings_words import setting_name, value_text
+from cellrace_client.terminal.app.settings_words import setting_name, setting_text
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.options import Options
+from cellrace_client.terminal.titles import game_title
 
 
 class OpeningScreen(DeskScreen):
@@ -87,7 +88,7 @@ class OpeningScreen(DeskScreen):
             case "ghosts":
                 text = str(value) or _("none; type RACE/PLAYER")
             case _:
-                text = value_text(value)
+                text = setting_text(value)
         arrows = ("‹", "›") if part_of(name) is not Part.TEXT else (" ", " ")
         return Content(f"{fitted(setting_name(name), 28)} {arrows[0]} {text} {arrows[1]}")
 

@@ -14,19 +14,21 @@ from textual.widget import Widget
 
 from cellrace.messages import EntrantStatus, MovedPush, ProgressPush, RaceState
 from cellrace_client.events import Event, Happened
-from cellrace_client.language import _, n_
+from cellrace_client.language import _
 from cellrace_client.race_view import RaceView, changed
 from cellrace_client.terminal.app.board_layout import narrowest
-from cellrace_client.terminal.app.clock import clock_text, game_name, next_second
+from cellrace_client.terminal.app.clock import clock_text, next_second
 from cellrace_client.terminal.app.desk import Desk
-from cellrace_client.terminal.app.hints import hint_for
+from cellrace_client.terminal.app.held import carried_by
 from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
 from cellrace_client.terminal.app.widgets.lines import Key, MessageLine
-from cellrace_client.terminal.competing import why_no_hint
+from cellrace_client.terminal.counts import moves_counted
+from cellrace_client.terminal.hints import find_hint, tell_hint, why_no_hint
 from cellrace_client.terminal.speech import length_text
+from cellrace_client.terminal.titles import race_title
 
 BARS_EVERY = 0.1
 """Seconds between two drawings of the bars while rivals move: quick enough for the eye, and never a flood."""
@@ -75,10 +77,10 @@ class PlayScreen(BoardScreen):
         view, game = self.view, self.own.ahead.game
         if view is None:
             return "", ""
-        left = game_name(view)
+        left = race_title(view)
         if view.settings.ranked:
             left += f", {_('ranked')}"
-        moves = n_("{count} move", "{count} moves", game.moves).format(count=game.moves)
+        moves = moves_counted(game.moves)
         home = _("{home}/{pack} home").format(home=game.board.cards_home, pack=game.board.variant.pack_size)
         return left, f"{self._clock(view)}   {moves}   {home}"
 
@@ -170,11 +172,11 @@ class PlayScreen(BoardScreen):
 
     async def _find_hint(self) -> None:
         game = self.own.ahead.game
-        hint = await hint_for(self.desk.thinker, game, letters=self.desk.taste.letters)
+        move = await find_hint(self.desk.thinker, game)
         if self.board == game.board:
-            self.hint = hint.marks
+            self.hint = None if move is None else carried_by(game.board, move)
             self.show_board()
-            self.answer(hint.sentence)
+            self.answer(tell_hint(game.board, move, self.desk.taste.card_words))
 
     def action_watch(self) -> None:
         """Looks at the others' boards, once one's own game has ended."""

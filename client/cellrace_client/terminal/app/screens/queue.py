@@ -19,11 +19,13 @@ from cellrace.queueing import BOT_AFTER, range_after
 from cellrace.variants import VARIANTS
 from cellrace_client.events import Back, Dropped, Event, Matched
 from cellrace_client.language import _, n_
-from cellrace_client.terminal.app.clock import clock_text, game_title, next_second, seconds_left
+from cellrace_client.terminal.app.clock import clock_text, next_second
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.speech import whole_seconds
+from cellrace_client.terminal.titles import game_title
 
 
 class QueueScreen(DeskScreen):
@@ -223,7 +225,7 @@ def _bots_line(ms: int, *, bots: bool) -> str:
     if not bots:
         return _("People only; press b if a bot will do.")
     if ms < BOT_AFTER:
-        seconds = seconds_left(BOT_AFTER - ms)
+        seconds = whole_seconds(BOT_AFTER - ms)
         told = n_(
             "In {count} second a bot will do, if one is here.",
             "In {count} seconds a bot will do, if one is here.",

@@ -15,7 +15,6 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
-from cellrace.cards import card_name, card_symbol
 from cellrace.errors import CellraceError, InvalidText
 from cellrace.replay import Written
 from cellrace.verifying import Check, read_keys, verify
@@ -131,8 +130,7 @@ class ReplayScreen(DeskScreen):
             return ending(film.replay)
         if not film.index:
             return _("The game begins: space runs it, arrows step through it.")
-        name = card_name if self.desk.taste.letters else card_symbol
-        (told,), _after = tell_moves(film.before, [film.step], name)
+        (told,), _after = tell_moves(film.before, [film.step], self.desk.taste.card_words)
         return f"{film.step[0]}  {told}"
 
     def _verdict(self) -> tuple[str, str]:

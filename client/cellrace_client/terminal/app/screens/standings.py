@@ -15,14 +15,14 @@ from cellrace.messages import EntrantStatus, Player, RaceKind, RematchPush, Stan
 from cellrace_client.events import Event, Happened
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import fitted_name
-from cellrace_client.terminal.app.clock import game_name
+from cellrace_client.terminal.app.fitting import fitted_name
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.picking import offer, pick_player, show_replay
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.speech import length_text
 from cellrace_client.terminal.standings_lines import player_marks, status_text
+from cellrace_client.terminal.titles import race_title
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
 
 
@@ -50,7 +50,7 @@ class StandingsScreen(RaceScreen):
     def head(self) -> tuple[str, str]:
         """The game and its deal."""
         view = self.view
-        return (game_name(view), _("The race is over")) if view else ("", "")
+        return (race_title(view), _("The race is over")) if view else ("", "")
 
     def keys(self) -> list[Key]:
         """What can be done now."""

@@ -17,16 +17,19 @@ from cellrace_client.events import Event, Happened
 from cellrace_client.language import _, n_, p_
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import fitted, name_of
-from cellrace_client.terminal.app.clock import game_title, seconds_left, until_next_count
+from cellrace_client.terminal.app.bars import name_of
+from cellrace_client.terminal.app.clock import until_next_count
 from cellrace_client.terminal.app.desk import Desk
+from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.lobby_lines import strength_text
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.settings_words import settings_lines
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.race_lines import invitation
+from cellrace_client.terminal.speech import whole_seconds
 from cellrace_client.terminal.standings_lines import status_text
+from cellrace_client.terminal.titles import game_title
 
 
 class WaitingScreen(RaceScreen):
@@ -114,7 +117,7 @@ class WaitingScreen(RaceScreen):
             told.update(Content("\n".join(said)))
             return
         left = view.start_at - self.desk.now()
-        count = seconds_left(left)
+        count = whole_seconds(left)
         digits.update(str(count))
         told.update(Content(_("The race starts in") if count else _("The cards are being dealt …")))
         if count:

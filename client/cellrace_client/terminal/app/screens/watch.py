@@ -16,12 +16,14 @@ from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.bars import in_order
 from cellrace_client.terminal.app.board_layout import tightest
-from cellrace_client.terminal.app.clock import clock_text, game_name, next_second, seconds_left
+from cellrace_client.terminal.app.clock import clock_text, next_second
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.watched import WatchedGames
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.seat import Seat
+from cellrace_client.terminal.speech import whole_seconds
+from cellrace_client.terminal.titles import race_title
 
 MOST = 6
 """So many boards side by side at most."""
@@ -59,7 +61,7 @@ class WatchScreen(RaceScreen):
         if view is None:
             return "", ""
         right = [self._boards_text(view), self._clock(view)]
-        return f"{_('Watching')}: {game_name(view)}", "   ".join(filter(None, right))
+        return f"{_('Watching')}: {race_title(view)}", "   ".join(filter(None, right))
 
     def _boards_text(self, view: RaceView) -> str:
         """Which boards of how many are shown; nothing where all are."""
@@ -75,7 +77,7 @@ class WatchScreen(RaceScreen):
             case RaceState.OPEN:
                 return _("not started")
             case RaceState.COUNTDOWN:
-                return _("starts in {seconds} s").format(seconds=seconds_left((view.start_at or 0) - self.desk.now()))
+                return _("starts in {seconds} s").format(seconds=whole_seconds((view.start_at or 0) - self.desk.now()))
             case RaceState.RUNNING:
                 return clock_text(self.desk.now() - (view.start_at or 0))
             case RaceState.OVER:

@@ -7,7 +7,8 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
-from cellrace_client.terminal.app.bars import bar, fitted
+from cellrace_client.terminal.app.bars import bar
+from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.widgets.lines import Line
 
 

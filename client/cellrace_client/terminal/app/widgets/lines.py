@@ -10,7 +10,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from cellrace_client.terminal.app.bars import fitted, wrapped
+from cellrace_client.terminal.app.fitting import fitted, wrapped
 from cellrace_client.terminal.speech import printable
 
 

@@ -11,8 +11,9 @@ from cellrace.game import Game
 from cellrace.messages import Entrant
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import bar, fitted, fitted_name, marks_of
+from cellrace_client.terminal.app.bars import bar, marks_of
 from cellrace_client.terminal.app.desk import Taste
+from cellrace_client.terminal.app.fitting import fitted, fitted_name
 from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.standings_lines import status_text
 

@@ -1,0 +1,25 @@
+"""What games and races are called. Pure but for the language spoken."""
+
+from __future__ import annotations
+
+from cellrace.messages import RaceKind
+from cellrace.variants import VARIANTS
+from cellrace_client.language import _
+from cellrace_client.race_view import RaceView
+from cellrace_client.terminal.speech import printable
+
+
+def game_title(variant_id: str) -> str:
+    """A game by the name that players know; the id of one that this program does not know."""
+    variant = VARIANTS.get(variant_id)
+    return _(variant.name) if variant else printable(variant_id)
+
+
+def race_title(view: RaceView) -> str:
+    """A race's game, and its deal once that is told."""
+    title = game_title(view.settings.variant)
+    if view.kind is RaceKind.DAILY:
+        title = _("{game}, daily challenge").format(game=title)
+    if view.dealt is None or view.dealt.deal is None:
+        return title
+    return _("{game}, deal {number}").format(game=title, number=view.dealt.deal)
