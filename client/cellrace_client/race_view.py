@@ -114,6 +114,11 @@ class RaceView:
         return tuple(entrant for entrant in self.entrants if entrant.player.id != self.player)
 
     @property
+    def ghosts(self) -> frozenset[str]:
+        """The ids of those entrants who are finished games."""
+        return frozenset(entrant.player.id for entrant in self.entrants if entrant.ghost)
+
+    @property
     def seated(self) -> int:
         """How many have a seat."""
         return seated(self.entrants)

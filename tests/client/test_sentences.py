@@ -196,6 +196,22 @@ def test_entrants_stand_with_their_marks() -> None:
     assert entrants_lines(a_view(state=RaceState.OVER, standings=STANDINGS)) == standings_lines(STANDINGS, "a")
 
 
+def test_a_ghost_is_told_from_the_player_whose_game_it_is() -> None:
+    """Among the entrants, and in the standings."""
+    ghost = entrant(Player(id="a~r0", name="Ann", bot=False), EntrantStatus.READY, ghost=True)
+    assert entrants_lines(a_view(entrants=(entrant(ANN), ghost)))[1] == "Ann (ghost): ready."
+    own = replace(STANDINGS[1], player=ANN, place=2)
+    over = a_view(
+        state=RaceState.OVER,
+        entrants=(entrant(ANN), ghost),
+        standings=(replace(STANDINGS[0], player=ghost.player), own),
+    )
+    assert [line.partition(" won")[0].partition(" conceded")[0] for line in entrants_lines(over)] == [
+        "1st: Ann (ghost)",
+        "2nd: Ann (you)",
+    ]
+
+
 def test_moves_are_told_with_what_went_home_by_itself() -> None:
     """Each move by its cards and piles, an undo as what it is."""
     view = hear(a_view(), started()).view

@@ -18,7 +18,7 @@ from cellrace.messages import (
 from cellrace_client.language import _, n_
 from cellrace_client.terminal.counts import cards_counted, days_counted, moves_counted, players_begun, players_counted
 from cellrace_client.terminal.speech import day_text, length_text, ordinal
-from cellrace_client.terminal.standings_lines import player_text, status_text
+from cellrace_client.terminal.standings_lines import entrant_text, player_text, status_text
 from cellrace_client.terminal.titles import game_title
 
 BOARDS = ("daily", "streak", "rating", "best", "deal")
@@ -163,7 +163,7 @@ def _record_row(variant: str, record: GameRecord) -> tuple[str, ...]:
 
 def _recent_row(summary: Summary, player: str, me: str) -> tuple[str, ...]:
     entrant = next((one for one in summary.entrants if one.player.id == player), None)
-    others = ", ".join(player_text(one.player, me) for one in summary.entrants if one.player.id != player)
+    others = ", ".join(entrant_text(one, me) for one in summary.entrants if one.player.id != player)
     ended = "" if entrant is None else status_text(entrant.status)
     place = "" if entrant is None or entrant.place is None else ordinal(entrant.place)
     return summary.race, game_title(summary.variant), place, ended, others

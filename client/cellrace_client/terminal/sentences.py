@@ -105,7 +105,7 @@ def _tell_push(event: Happened, now: int) -> list[str]:
         case DonePush():
             return [_tell_end(view, push.player, push)]
         case OverPush():
-            return [_("The race is over. The standings:"), *standings_lines(push.standings, view.player)]
+            return [_("The race is over. The standings:"), *standings_lines(push.standings, view.player, view.ghosts)]
         case CancelledPush():
             return [_("The race is cancelled: {why}.").format(why=_cancelled(push.reason))]
         case RematchPush():
@@ -245,7 +245,7 @@ def _tell_sync(event: Synced) -> list[str]:
     if view.standings is None and before is not None and before.playing and view.me and view.me.status in DONE:
         told.append(_tell_end(view, view.player, view.me))
     if view.standings is not None and (before is None or before.standings is None):
-        told += [_("The standings:"), *standings_lines(view.standings, view.player)]
+        told += [_("The standings:"), *standings_lines(view.standings, view.player, view.ghosts)]
     return told
 
 

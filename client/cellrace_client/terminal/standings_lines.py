@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import assert_never
 
 from cellrace.messages import Entrant, EntrantStatus, Player, RaceState, Standing
@@ -40,19 +40,34 @@ def player_text(player: Player, me: str) -> str:
     return player.name + player_marks(player, me)
 
 
-def player_marks(player: Player, me: str) -> str:
+def player_marks(player: Player, me: str, *, ghost: bool = False) -> str:
     """What a player is, as it stands after the name; empty for another person."""
-    marks = [word for word, holds in ((_("you"), player.id == me), (_("bot"), player.bot)) if holds]
+    marks = [_("you")] if player.id == me else []
+    if ghost:
+        marks.append(_("ghost"))
+    elif player.bot:
+        marks.append(_("bot"))
     return f" ({', '.join(marks)})" if marks else ""
 
 
-def standings_lines(standings: Sequence[Standing], me: str) -> list[str]:
+def entrant_text(entrant: Entrant, me: str) -> str:
+    """The same of an entrant, who may be a ghost."""
+    return entrant.player.name + entrant_marks(entrant, me)
+
+
+def entrant_marks(entrant: Entrant, me: str) -> str:
+    """What an entrant is, as it stands after the name."""
+    return player_marks(entrant.player, me, ghost=bool(entrant.ghost))
+
+
+def standings_lines(standings: Sequence[Standing], me: str, ghosts: Collection[str] = ()) -> list[str]:
     """The standings, a line each, with the receipt of each time: when the win arrived, and what was taken off."""
-    return [_standing_line(standing, me) for standing in standings]
+    return [_standing_line(standing, me, ghost=standing.player.id in ghosts) for standing in standings]
 
 
-def _standing_line(standing: Standing, me: str) -> str:
-    place, player = ordinal(standing.place), player_text(standing.player, me)
+def _standing_line(standing: Standing, me: str, *, ghost: bool) -> str:
+    place = ordinal(standing.place)
+    player = standing.player.name + player_marks(standing.player, me, ghost=ghost)
     if standing.status is EntrantStatus.WON and standing.time is not None:
         line = _("{place}: {player} won in {time}").format(place=place, player=player, time=length_text(standing.time))
         if standing.raw is not None and standing.latency is not None:
@@ -75,7 +90,7 @@ def _standing_line(standing: Standing, me: str) -> str:
 def entrants_lines(view: RaceView) -> list[str]:
     """Who is in the race, a line each: the final standings, or those of the moment."""
     if view.standings is not None:
-        return standings_lines(view.standings, view.player)
+        return standings_lines(view.standings, view.player, view.ghosts)
     entrants = list(view.entrants)
     if view.state is RaceState.RUNNING:
         entrants.sort(key=lambda entrant: (entrant.place or len(entrants) + 1, -entrant.home))
@@ -93,4 +108,4 @@ def _entrant_line(entrant: Entrant, view: RaceView) -> str:
         words.append(_("time {time}").format(time=length_text(entrant.time)))
     if not entrant.online:
         words.append(_("offline"))
-    return f"{player_text(entrant.player, view.player)}: {', '.join(words)}."
+    return f"{entrant_text(entrant, view.player)}: {', '.join(words)}."

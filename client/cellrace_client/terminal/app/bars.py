@@ -11,7 +11,7 @@ from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.app.fitting import fitted_name
 from cellrace_client.terminal.counts import moves_counted
 from cellrace_client.terminal.speech import length_text
-from cellrace_client.terminal.standings_lines import status_text
+from cellrace_client.terminal.standings_lines import entrant_marks, status_text
 
 _FULL = "█"
 _REST = "░"
@@ -23,23 +23,6 @@ def bar(home: int, pack: int, width: int, *, letters: bool = False) -> str:
     if home and not full:
         full = 1
     return ("#" if letters else _FULL) * full + ("." if letters else _REST) * (width - full)
-
-
-def marks_of(entrant: Entrant, me: str) -> str:
-    """What an entrant is, as it stands after the name; empty for another person."""
-    marks = []
-    if entrant.player.id == me:
-        marks.append(_("you"))
-    if entrant.ghost:
-        marks.append(_("ghost"))
-    elif entrant.player.bot:
-        marks.append(_("bot"))
-    return f" ({', '.join(marks)})" if marks else ""
-
-
-def name_of(entrant: Entrant, me: str) -> str:
-    """An entrant's name, with what it is."""
-    return entrant.player.name + marks_of(entrant, me)
 
 
 def in_order(view: RaceView) -> list[Entrant]:
@@ -82,7 +65,7 @@ def entrant_lines(view: RaceView, width: int, height: int, *, letters: bool = Fa
 def _two_lines(entrant: Entrant, view: RaceView, pack: int, width: int, *, letters: bool) -> list[Content]:
     count = f"{entrant.home}/{pack}"
     right = count if entrant.online or entrant.status in DONE else f"{_('offline')} {count}"
-    name = fitted_name(entrant.player.name, marks_of(entrant, view.player), width - len(right) - 1)
+    name = fitted_name(entrant.player.name, entrant_marks(entrant, view.player), width - len(right) - 1)
     first = Content(f"{name} {right}").stylize("bold" if entrant.player.id == view.player else "")
     if not entrant.online and entrant.status not in DONE:
         first = first.stylize("$text-warning", len(name) + 1, len(name) + 1 + len(_("offline")))
@@ -106,7 +89,7 @@ def _one_line(entrant: Entrant, view: RaceView, pack: int, width: int, *, letter
     length = max(4, width // 4)
     count = f"{entrant.home:>2}"
     drawn = bar(entrant.home, pack, length, letters=letters)
-    name = fitted_name(entrant.player.name, marks_of(entrant, view.player), width - length - len(count) - 4)
+    name = fitted_name(entrant.player.name, entrant_marks(entrant, view.player), width - length - len(count) - 4)
     line = Content(f"{name} {drawn} {count} {mark}").stylize(_bar_style(entrant, view), len(name) + 1, -4)
     return line.stylize("bold") if entrant.player.id == view.player else line
 

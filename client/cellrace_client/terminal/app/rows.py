@@ -7,11 +7,10 @@ from textual.content import Content
 
 from cellrace.messages import BoardRow, Daily, EntrantStatus, GameRecord, PlayerAnswer, Summary
 from cellrace_client.language import _
-from cellrace_client.terminal.app.bars import name_of
 from cellrace_client.terminal.app.fitting import fitted, fitted_name
 from cellrace_client.terminal.competing import value_text
 from cellrace_client.terminal.speech import day_text, length_text, printable
-from cellrace_client.terminal.standings_lines import player_marks, status_text
+from cellrace_client.terminal.standings_lines import entrant_text, player_marks, status_text
 from cellrace_client.terminal.titles import game_title
 
 _LEAST_NAME = 12
@@ -104,7 +103,7 @@ def race_row(summary: Summary, player: str, me: str, width: int) -> str:
         how = length_text(entrant.time)
     if entrant is not None and entrant.place is not None and len(summary.entrants) > 1:
         how = _("{place} of {count}: {how}").format(place=entrant.place, count=len(summary.entrants), how=how)
-    others = ", ".join(name_of(one, me) for one in summary.entrants if one.player.id != player)
+    others = ", ".join(entrant_text(one, me) for one in summary.entrants if one.player.id != player)
     more = 8 if width >= _ROOMY else 0
     start = f"{day:<{_DATE}}  {fitted(game_title(summary.variant), _GAME + more)}  {fitted(how, _HOW + more)}  "
     return start + fitted(others or _("alone"), width - cell_len(start))

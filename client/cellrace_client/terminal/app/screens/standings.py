@@ -83,7 +83,7 @@ class StandingsScreen(RaceScreen):
         width = max(40, self.size.width - 3)
         ranked = any(standing.rating is not None for standing in view.standings)
         lines = [_heading(width, ranked=ranked)]
-        lines += [_line(standing, view.player, width, ranked=ranked) for standing in view.standings]
+        lines += [_line(standing, view, width, ranked=ranked) for standing in view.standings]
         lines.append(Content(""))
         lines.append(Content(_own_sentence(view)).stylize("bold"))
         if view.verdict is not Verdict.SECRET:
@@ -115,8 +115,7 @@ class StandingsScreen(RaceScreen):
         view = self.view
         if view is None:
             return []
-        ghosts = {entrant.player.id for entrant in view.entrants if entrant.ghost}
-        players = [standing.player for standing in view.standings or () if standing.player.id not in ghosts]
+        players = [standing.player for standing in view.standings or () if standing.player.id not in view.ghosts]
         return sorted(players, key=lambda player: player.id != self.desk.me)
 
     def action_replay(self) -> None:
@@ -159,7 +158,7 @@ def _heading(width: int, *, ranked: bool) -> Content:
     return Content(_row(width, "", (_("Player"), ""), *cells)).stylize("$text-muted")
 
 
-def _line(standing: Standing, me: str, width: int, *, ranked: bool) -> Content:
+def _line(standing: Standing, view: RaceView, width: int, *, ranked: bool) -> Content:
     result, receipt = status_text(standing.status), ""
     if standing.status is EntrantStatus.WON and standing.time is not None:
         result = length_text(standing.time)
@@ -169,9 +168,9 @@ def _line(standing: Standing, me: str, width: int, *, ranked: bool) -> Content:
     if ranked:
         rating = standing.rating
         cells.append("" if rating is None else f"{rating.after - rating.before:+d}")
-    name = standing.player.name, player_marks(standing.player, me)
+    name = standing.player.name, player_marks(standing.player, view.player, ghost=standing.player.id in view.ghosts)
     line = Content(_row(width, f"{standing.place}.", name, *cells))
-    return line.stylize("bold $accent") if standing.player.id == me else line
+    return line.stylize("bold $accent") if standing.player.id == view.player else line
 
 
 def _own_sentence(view: RaceView) -> str:

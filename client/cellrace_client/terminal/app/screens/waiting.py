@@ -17,7 +17,6 @@ from cellrace_client.events import Event, Happened
 from cellrace_client.language import _, n_, p_
 from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import name_of
 from cellrace_client.terminal.app.clock import until_next_count
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.fitting import fitted
@@ -28,7 +27,7 @@ from cellrace_client.terminal.app.settings_words import settings_lines
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.race_lines import invitation
 from cellrace_client.terminal.speech import whole_seconds
-from cellrace_client.terminal.standings_lines import status_text
+from cellrace_client.terminal.standings_lines import entrant_text, status_text
 from cellrace_client.terminal.titles import game_title
 
 
@@ -83,7 +82,7 @@ class WaitingScreen(RaceScreen):
             return [Key("F1", "rules", _("rules")), Key("Esc", "leave_race", _("leave"))]
         ready = view.me is not None and view.me.status is EntrantStatus.READY
         keys = [Key(_("Space"), "ready", p_("key", "not ready") if ready else p_("key", "ready"))]
-        if view.is_host and len(view.entrants) > 1:
+        if view.is_host and view.seated > 1:
             keys += [Key("s", "start", _("start with those who are ready")), Key("k", "kick", _("remove"))]
         if self._has_room(view):
             keys.append(Key("b", "bot", _("add a bot")))
@@ -156,8 +155,9 @@ class WaitingScreen(RaceScreen):
     def action_kick(self) -> None:
         """Removes somebody, as the host."""
         view = self.view
-        if view is not None and view.is_host and view.rivals and view.state is RaceState.OPEN:
-            choices = [Choice(rival.player.id, name_of(rival, view.player)) for rival in view.rivals]
+        rivals = [] if view is None else [rival for rival in view.rivals if not rival.ghost]
+        if view is not None and view.is_host and rivals and view.state is RaceState.OPEN:
+            choices = [Choice(rival.player.id, entrant_text(rival, view.player)) for rival in rivals]
             self.app.push_screen(Menu(_("Remove whom?"), choices), self._kick)
 
     def _kick(self, player: str | None) -> None:
@@ -184,7 +184,7 @@ def _entrant_line(entrant: Entrant, view: RaceView, width: int) -> Content:
         words.append(_("offline"))
     right = ", ".join(words)
     mark = "●" if entrant.status is EntrantStatus.READY else "○"
-    line = Content(f" {mark} {fitted(name_of(entrant, view.player), width - len(right) - 4)} {right}")
+    line = Content(f" {mark} {fitted(entrant_text(entrant, view.player), width - len(right) - 4)} {right}")
     return line.stylize("$text-success") if entrant.status is EntrantStatus.READY else line
 
 

@@ -11,11 +11,11 @@ from cellrace.game import Game
 from cellrace.messages import Entrant
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
-from cellrace_client.terminal.app.bars import bar, marks_of
+from cellrace_client.terminal.app.bars import bar
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.fitting import fitted, fitted_name
 from cellrace_client.terminal.app.widgets.board_view import BoardView
-from cellrace_client.terminal.standings_lines import status_text
+from cellrace_client.terminal.standings_lines import entrant_marks, status_text
 
 _STATE = 16
 
@@ -55,7 +55,7 @@ class Seat(Vertical):
         self.query_one(BoardView).show(game.board if game else None)
         pack = view.variant.pack_size if view.variant else 52
         right = f"{entrant.home}/{pack}"
-        marks = marks_of(entrant, view.player)
+        marks = entrant_marks(entrant, view.player)
         name = fitted_name(f"{place}. {entrant.player.name}", marks, width - len(right) - 1)
         state = status_text(entrant.status) if entrant.online else _("offline")
         drawn = bar(entrant.home, pack, max(4, width - _STATE - 1), letters=self._taste.letters)
