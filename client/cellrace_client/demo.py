@@ -21,7 +21,7 @@ from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.thinker import Thinker
-from cellrace_client.verdict import Verdict, standings_faults
+from cellrace_client.verdict import VERDICT_SENTENCES, Verdict, standings_faults
 
 RIVALS_STRENGTH = 2
 BOTS_STRENGTH = 4
@@ -129,7 +129,7 @@ def race_faults(views: list[RaceView]) -> list[str]:
             continue
         faults += standings_faults(view.standings)
         if view.verdict is not Verdict.RIGHT:
-            faults.append(_("The commitment to the deal does not hold: {verdict}.").format(verdict=view.verdict))
+            faults.append(_(VERDICT_SENTENCES[view.verdict]))
         if view.standings != views[0].standings:
             faults.append(_("The entrants got different standings."))
         if view.dealt is None or views[0].dealt is None or view.dealt.layout != views[0].dealt.layout:

@@ -111,7 +111,7 @@ class TestVerify:
         assert run("verify").exit_code == 2
 
     def test_a_file_without_end_is_not_read_to_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("cellrace_client.cli.replaying.LARGEST", 1_000)
+        monkeypatch.setattr("cellrace_client.replay_files.LARGEST", 1_000)
         result = run("verify", "-", text=b" " * 2_000)
         assert result.exit_code == 1
         assert "more than 1000 bytes" in result.output

@@ -26,8 +26,9 @@ from cellrace_client.cli.options import (
 )
 from cellrace_client.cli.running import Trouble, run_to_the_end
 from cellrace_client.connection import connect, server_url
-from cellrace_client.connection.fetching import LARGEST, fetch, player_of_name
+from cellrace_client.connection.fetching import fetch, player_of_name
 from cellrace_client.language import _, spoken
+from cellrace_client.replay_files import read_whole
 from cellrace_client.terminal.playback import ending, play_on_screen, play_plainly
 from cellrace_client.terminal.speech import printable
 from cellrace_client.tokens import TokenStore
@@ -124,20 +125,20 @@ def _ask_as(server: str, profile: str, race: str, player: str) -> Written:
 
 
 def _keys(file: BinaryIO | None, server: str | None) -> dict[str, bytes]:
-    """The public keys by which a signature is checked. Raises InvalidText, CellraceError."""
+    """The public keys by which a signature is checked. Raises CellraceError."""
     if server is not None:
         return read_keys(fetch(server, "/api/v1/keys"))
-    return read_keys(_read(file)) if file is not None else {}
+    try:
+        return read_keys(_read(file)) if file is not None else {}
+    except InvalidText as unreadable:
+        raise click.UsageError(printable(f"--key: {unreadable}")) from unreadable
 
 
 def _read(file: BinaryIO) -> bytes:
     try:
-        text = file.read(LARGEST + 1)
+        return read_whole(file)
     except OSError as error:
         raise click.UsageError(f"The file cannot be read: {error.strerror}.") from error
-    if len(text) > LARGEST:
-        raise InvalidText(f"The file has more than {LARGEST} bytes, which no replay has.")
-    return text
 
 
 def _show_notation(written: Written) -> None:
@@ -177,8 +178,6 @@ def verify(file: BinaryIO, key: BinaryIO | None, server: str | None, as_json: bo
         raise click.UsageError("The keys come from --key or from --server.")
     try:
         keys = _keys(key, server)
-    except InvalidText as unreadable:
-        raise click.UsageError(printable(f"--key: {unreadable}")) from unreadable
     except CellraceError as error:
         raise Trouble(error) from error
     try:

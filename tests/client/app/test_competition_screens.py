@@ -14,9 +14,9 @@ from cellrace.replay import read_replay
 from cellrace_client.connection import Connection, connect
 from cellrace_client.language import speak
 from cellrace_client.race_view import RaceView
+from cellrace_client.replay_files import read_replay_file
 from cellrace_client.terminal.app.film import Film
 from cellrace_client.terminal.app.screens import picking, replay
-from cellrace_client.terminal.app.screens.replays import read_file
 from cellrace_client.terminal.competing import BOARDS
 from cellrace_server.core.daily import day_of
 from cellrace_server.stock import load_stock
@@ -325,7 +325,7 @@ async def test_replays_are_saved_and_found_again(house: House, tmp_path: Path, m
     await screen.shows("Bob: FreeCell, deal 617")
     await screen.press("s", "ctrl+u", *"b.json", "enter")
     await screen.shows("Saved. Anyone can check it with: cellrace verify b.json")
-    assert read_file(tmp_path / "b.json").replay.name == "Bob"
+    assert read_replay_file(tmp_path / "b.json").replay.name == "Bob"
     await screen.press("s", "ctrl+u", *"b.json", "enter")
     await screen.shows("There is a file of this name already.")
     forge(tmp_path / "b.json", tmp_path / "c")

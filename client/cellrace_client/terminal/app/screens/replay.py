@@ -15,11 +15,12 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
-from cellrace.errors import CellraceError, InvalidText
+from cellrace.errors import CellraceError
 from cellrace.replay import Written
 from cellrace.verifying import Check, read_keys, verify
 from cellrace_client.connection.fetching import fetch
 from cellrace_client.language import _, p_, spoken
+from cellrace_client.replay_files import write_new_file
 from cellrace_client.terminal.app.board_painter import NO_MARKS
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.film import Film
@@ -226,7 +227,7 @@ class ReplayScreen(DeskScreen):
             self.ask(self._save(Path(text).expanduser()))
 
     async def _save(self, path: Path) -> None:
-        await asyncio.to_thread(write_file, path, msgspec.json.encode(self._written.fields))
+        await asyncio.to_thread(write_new_file, path, msgspec.json.encode(self._written.fields))
         told = _("Saved. Anyone can check it with: cellrace verify {file} --server {server}")
         self.say(told.format(file=shlex.quote(str(path)), server=self.desk.connection.url))
 
@@ -259,15 +260,3 @@ def checks_of(server: str, text: bytes) -> tuple[Check, ...]:
         # Then the check of the key says that there is none.
         keys = {}
     return verify(text, keys, spoken())
-
-
-def write_file(path: Path, text: bytes) -> None:
-    """Writes a new file. Raises InvalidText where there is one, or none can be."""
-    try:
-        with path.open("xb") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InvalidText(_("There is a file of this name already.")) from None
-    except OSError as error:
-        told = _("The file cannot be written: {why}.").format(why=error.strerror or type(error).__name__)
-        raise InvalidText(told) from error

@@ -10,10 +10,10 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widget import Widget
 
-from cellrace.errors import CellraceError, ErrorCode, InvalidText, Refused
-from cellrace.replay import Written, read_replay
-from cellrace_client.connection.fetching import LARGEST, player_of_name
+from cellrace.errors import CellraceError, ErrorCode, Refused
+from cellrace_client.connection.fetching import player_of_name
 from cellrace_client.language import _
+from cellrace_client.replay_files import read_replay_file
 from cellrace_client.terminal.app.screens.dialogs import TextQuestion
 from cellrace_client.terminal.app.screens.picking import show_replay, show_written
 from cellrace_client.terminal.app.screens.recent import RecentScreen
@@ -53,7 +53,7 @@ class ReplaysScreen(RecentScreen):
             self.ask(self._open(Path(text).expanduser()))
 
     async def _open(self, path: Path) -> None:
-        written = await asyncio.to_thread(read_file, path)
+        written = await asyncio.to_thread(read_replay_file, path)
         await show_written(self.desk, written)
 
     def action_ids(self) -> None:
@@ -76,16 +76,3 @@ class ReplaysScreen(RecentScreen):
             if found is None:
                 raise
             await show_replay(self.desk, race, found)
-
-
-def read_file(path: Path) -> Written:
-    """The replay in a file. Raises InvalidText."""
-    try:
-        with path.open("rb") as file:
-            text = file.read(LARGEST + 1)
-    except OSError as error:
-        told = _("The file cannot be read: {why}.")
-        raise InvalidText(told.format(why=error.strerror or type(error).__name__)) from error
-    if len(text) > LARGEST:
-        raise InvalidText(_("The file has more than {most} bytes, which no replay has.").format(most=LARGEST))
-    return read_replay(text)
