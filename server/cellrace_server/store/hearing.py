@@ -11,6 +11,8 @@ import msgpack
 import structlog
 from msgspec import Struct
 from redis.asyncio import Redis
+from redis.asyncio.client import PubSub
+from redis.exceptions import PubSubError
 
 from cellrace_server.core.facts import Stamped
 from cellrace_server.core.presence import Presence
@@ -75,6 +77,17 @@ class MatchedTold(Struct, frozen=True):
 Telling: TypeAlias = FactTold | MovesTold | PresenceTold | SupersededTold | BannedTold | MatchedTold
 
 
+class _Subscription(PubSub):
+    """One subscription over one connection, which ends with it."""
+
+    async def on_connect(self, _connection: object) -> None:
+        """Be told of a new connection: not to be used, where something was subscribed by the one before it."""
+        # redis-py would subscribe again in here, and connect again wherever that fails: deeper each time, and at once,
+        # where somebody takes connections for a store that is away, and closes them.
+        if self.subscribed:
+            raise PubSubError("its connection was lost")
+
+
 class Hearing:
     """The one subscription of a node; rebuilt when it falls silent, and what may have been missed is then read."""
 
@@ -125,7 +138,7 @@ class Hearing:
             await asyncio.sleep(ECHO if self.ready else 0.2)
 
     async def _listen(self) -> None:
-        pubsub = self._redis.pubsub()
+        pubsub = _Subscription(self._redis.connection_pool)
         try:
             await pubsub.subscribe(self._channel)
             while True:
