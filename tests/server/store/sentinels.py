@@ -39,7 +39,7 @@ def free_port() -> int:
             return port
 
 
-def wait_until(predicate: Callable[[], bool], timeout: float = 15.0) -> None:
+def wait_until(predicate: Callable[[], bool], timeout: float = 60.0) -> None:
     """Block until something is true, which servers that cannot be reached are not asked in vain."""
     end = time.monotonic() + timeout
     while True:
@@ -59,7 +59,7 @@ class Server:
         self.directory.mkdir()
         self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
-        self.client = Redis(port=self.port, socket_timeout=2, socket_connect_timeout=2, protocol=2)
+        self.client = Redis(port=self.port, socket_timeout=20, socket_connect_timeout=20, protocol=2)
 
     @property
     def address(self) -> str:
@@ -156,7 +156,7 @@ class Watched(Pair):
     `down_after` is how many ms a primary says nothing until it is taken for dead.
     """
 
-    def __init__(self, directory: Path, down_after: int = 500) -> None:
+    def __init__(self, directory: Path, down_after: int = 1_500) -> None:
         super().__init__(directory)
         self.sentinels = []
         for number in range(3):
