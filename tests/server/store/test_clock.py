@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from redis.exceptions import ConnectionError as NotConnected
 
+from cellrace_server.store import clock as clocks
 from cellrace_server.store.clock import (
     DRIFT,
     LARGEST_DISAGREEMENT,
@@ -182,16 +184,18 @@ class TestSampling:
             after = clock.now() + clock.margin
             assert before <= seconds * 1000 + micros / 1000 <= after + 1
 
-    async def test_it_samples_fast_at_first(self, redis_client):
-        asked = 0
+    async def test_it_samples_fast_at_first(self, redis_client, monkeypatch):
+        pauses: list[float] = []
 
-        async def counted() -> tuple[int, int]:
-            nonlocal asked
-            asked += 1
-            return await redis_client.time()
+        async def noted(seconds: float) -> None:
+            pauses.append(seconds)
+            await asyncio.sleep(0)
 
-        async with await RaceClock.open(counted):
-            await eventually(lambda: asked == 8, timeout=1.5)
+        monkeypatch.setattr(clocks, "asyncio", SimpleNamespace(**{**vars(asyncio), "sleep": noted}))
+        async with await RaceClock.open(redis_client.time):
+            await eventually(lambda: len(pauses) > 9)
+        assert sum(pauses[:7]) < 1
+        assert pauses[7] >= 1
 
     async def test_a_store_that_does_not_answer_stops_neither_the_clock_nor_the_sampling(self):
         answers = iter([(100, 0), NotConnected("gone"), NotConnected("gone"), (200, 0), (200, 0)])
