@@ -38,6 +38,8 @@ from cellrace_server.store.races import Secret
 
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_LENGTH = 8
+LOOKED_UP_AT_ONCE = 8
+"""So many codes of one address; the others wait."""
 
 DOUBTFUL_FOR = 60_000
 """For how long a race is remembered whose creation was answered with `retry_later`, ms; repeats come in a second."""
@@ -59,7 +61,7 @@ class Lobby:
         self._admission = admission
         self._bounds = bounds
         self._doubtful: WeakKeyDictionary[Member, list[tuple[RaceCreate, Race]]] = WeakKeyDictionary()
-        self._turns = WeakValueDictionary[str, asyncio.Lock]()
+        self._turns = WeakValueDictionary[str, asyncio.Semaphore]()
         """Of callers whose codes are looked up, for as long as they are; at most one waits for each connection."""
 
     async def create(self, member: Member, request: RaceCreate, answer: Answer) -> Referee:
@@ -122,8 +124,8 @@ class Lobby:
         return await self._enter(member, await self._find_by_code(request.code or "", address), answer)
 
     async def _find_by_code(self, code: str, address: str) -> str:
-        # One after the other: whether those under way are wrong is not known before they are looked up.
-        async with self._turns.setdefault(caller_of(address), asyncio.Lock()):
+        # Whether those under way are wrong is not known before they are looked up: that many more may be.
+        async with self._turns.setdefault(caller_of(address), asyncio.Semaphore(LOOKED_UP_AT_ONCE)):
             if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
                 raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
             race_id = await self._store.lists.by_code(code)

@@ -12,7 +12,7 @@ from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player, RaceCreate, RaceJoin, RaceList, RaceState, SettingsRequest
 from cellrace_server.admission import Admission
 from cellrace_server.config import Bounds
-from cellrace_server.lobby import CODE_LETTERS, Lobby
+from cellrace_server.lobby import CODE_LETTERS, LOOKED_UP_AT_ONCE, Lobby
 from cellrace_server.room import Room
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
@@ -151,7 +151,7 @@ async def test_a_wrong_code_is_counted_and_a_right_one_is_not(here: Shell) -> No
     assert await here.store.players.guesses("code", "elsewhere") == 0
 
 
-async def test_codes_tried_at_the_same_time_do_not_come_to_more_wrong_ones_than_one_may_try(here: Shell) -> None:
+async def test_codes_tried_at_the_same_time_come_to_few_more_wrong_ones_than_one_may_try(here: Shell) -> None:
     """Each on a connection of its own, and all asked for before one is counted."""
     lobby = Lobby(here.store, here.rooms, here.admission, Bounds(wrong_guesses=5))
     await here.store.players.count_guess("code", "address", 600)
@@ -163,8 +163,8 @@ async def test_codes_tried_at_the_same_time_do_not_come_to_more_wrong_ones_than_
 
     codes = [f"2222222{letter}" for letter in CODE_LETTERS[:20]]
     outcomes = Counter(await asyncio.gather(*map(outcome, codes)))
-    assert outcomes == {ErrorCode.NO_SUCH_RACE: 4, ErrorCode.RATE_LIMITED: 16}
-    assert await here.store.players.guesses("code", "address") == 5
+    assert 4 <= outcomes[ErrorCode.NO_SUCH_RACE] < 4 + LOOKED_UP_AT_ONCE
+    assert outcomes[ErrorCode.RATE_LIMITED] == 20 - outcomes[ErrorCode.NO_SUCH_RACE]
 
 
 async def test_right_codes_tried_at_the_same_time_are_all_let_in(here: Shell) -> None:
