@@ -35,7 +35,7 @@ class FullRow(Struct, frozen=True):
 
 
 class Census:
-    """Reads the keys of a whole store."""
+    """Goes through the keys of a whole store."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -62,13 +62,12 @@ class Census:
 
     async def rows(self, board: str) -> dict[str, FullRow]:
         """All rows of a board, by player."""
-        key = keys.board(board)
         values, infos, rows, people = await self._link.commands(
             (
-                ("HGETALL", key),
-                ("HGETALL", key + ":info"),
-                ("ZRANGE", key + ":rows", 0, -1, "WITHSCORES"),
-                ("ZRANGE", key + ":people", 0, -1, "WITHSCORES"),
+                ("HGETALL", keys.board(board)),
+                ("HGETALL", keys.board_info(board)),
+                ("ZRANGE", keys.board_rows(board), 0, -1, "WITHSCORES"),
+                ("ZRANGE", keys.board_people(board), 0, -1, "WITHSCORES"),
             )
         )
         listed, among_people = _listed(rows), _listed(people)

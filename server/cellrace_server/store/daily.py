@@ -86,14 +86,12 @@ class DailyStore:
 
     async def attempt(self, day: date, variant: str, player: str) -> Attempt | None:
         """A player's attempt, or None."""
-        found: bytes | None = await self._link.command(
-            "HGET", keys.daily(day.isoformat(), variant) + ":attempts", player
-        )
+        found: bytes | None = await self._link.command("HGET", keys.daily_attempts(day.isoformat(), variant), player)
         return None if found is None else _attempt(found)
 
     async def entries(self, day: date, variant: str) -> int:
         """How many players have begun an attempt."""
-        count: int = await self._link.command("HLEN", keys.daily(day.isoformat(), variant) + ":attempts")
+        count: int = await self._link.command("HLEN", keys.daily_attempts(day.isoformat(), variant))
         return count
 
 

@@ -1,4 +1,7 @@
-"""Every key and channel of the store, in one place; what each holds stands on top of `functions/cellrace.lua`."""
+"""Every key and channel of the store that is named here; functions derive those beside their own in the same way.
+
+What each holds in detail stands on top of the files in `functions`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,6 @@ LIVE = "races:live"
 """Sorted set: public races that have not ended, by creation."""
 ENDED = "races:ended"
 """Sorted set: public races that have ended, by creation."""
-CLOCK = "clock"
-"""The key whose primary gives the race clock."""
 NODES = "nodes"
 """Hash: node -> its last beat, negative when it has left with it."""
 SIGNING_KEYS = "signing_keys"
@@ -52,6 +53,11 @@ def logs(race_id: str) -> str:
 def tallies(race_id: str) -> str:
     """Hash: how far each game of a race has come."""
     return race(race_id) + ":tallies"
+
+
+def race_hosts(race_id: str) -> str:
+    """Set: the nodes that host somebody of a race."""
+    return race(race_id) + ":hosts"
 
 
 def race_deleted(race_id: str) -> str:
@@ -110,13 +116,48 @@ def channel(node: str) -> str:
 
 
 def board(name: str) -> str:
-    """The stem of a board's keys."""
+    """Hash: the rows of a board, by player; and the stem of the keys beside it."""
     return f"board:{{{name}}}"
+
+
+def board_rows(name: str) -> str:
+    """Sorted set: the rows of a board, the best first."""
+    return board(name) + ":rows"
+
+
+def board_people(name: str) -> str:
+    """Sorted set: the same without bots."""
+    return board(name) + ":people"
+
+
+def board_info(name: str) -> str:
+    """Hash: what else each row of a board shows, by player."""
+    return board(name) + ":info"
+
+
+def skills(board_name: str) -> str:
+    """Hash: the skills behind a board of ratings, by player."""
+    return board(board_name) + ":skills"
+
+
+def applied(board_name: str) -> str:
+    """Hash: race -> what it did to the skills behind a board of ratings."""
+    return board(board_name) + ":applied"
+
+
+def applied_number(board_name: str) -> str:
+    """String: the number of what was last done to the skills behind a board of ratings."""
+    return board(board_name) + ":number"
 
 
 def daily(day: str, variant: str) -> str:
     """Hash: the secret of a day's deal; and the stem of the keys beside it."""
     return f"daily:{{{day}:{variant}}}"
+
+
+def daily_attempts(day: str, variant: str) -> str:
+    """Hash: player -> the attempt at a day."""
+    return daily(day, variant) + ":attempts"
 
 
 def daily_deals(variant: str) -> str:

@@ -240,7 +240,7 @@ class RaceStore:
 
     async def hosts(self, race_id: str) -> tuple[str, ...]:
         """The nodes that hear of a race."""
-        found: Answer = await self._link.command("SMEMBERS", keys.race(race_id) + ":hosts")
+        found: Answer = await self._link.command("SMEMBERS", keys.race_hosts(race_id))
         return tuple(sorted(node.decode() for node in found))
 
     async def compact(self, race_id: str) -> None:

@@ -64,7 +64,7 @@ class RatingStore:
 
     async def skills(self, variant: str, players: Sequence[str]) -> dict[str, Skill]:
         """What is known of the players' skills; of a new one, what is believed of everybody."""
-        found: Answer = await self._link.command("HMGET", _board(variant) + ":skills", *players)
+        found: Answer = await self._link.command("HMGET", keys.skills(rating_board(variant)), *players)
         return {player: Skill() if text is None else _skill(text) for player, text in zip(players, found, strict=True)}
 
     async def apply(self, variant: str, race: str, applied: Applied) -> tuple[RatingStep, ...] | None:
@@ -91,9 +91,9 @@ class RatingStore:
 
     async def ledger(self, variant: str) -> Ledger:
         """All that is on record of a game's ratings."""
-        board = _board(variant)
+        board = rating_board(variant)
         number, races, skills = await self._link.commands(
-            (("GET", board + ":number"), ("HGETALL", board + ":applied"), ("HGETALL", board + ":skills"))
+            (("GET", keys.applied_number(board)), ("HGETALL", keys.applied(board)), ("HGETALL", keys.skills(board)))
         )
         split = {race.decode(): value.partition(b":") for race, value in races.items()}
         ordered = sorted(split, key=lambda race: int(split[race][0]))
