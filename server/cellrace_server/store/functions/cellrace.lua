@@ -1,6 +1,7 @@
 #!lua name=cellrace_@VERSION@
 --[[
-The one function library of cellrace: each function is one verb, checks first and writes last, and is safe to repeat.
+Races and players; boards.lua has what races leave behind, queue.lua quick matches. Each function is one verb, checks
+first and writes last, and is safe to repeat.
 Each call touches one slot. KEYS[i] is always the first key of its slot; the others are derived from it:
 
   race:{ID}               hash    creation, phase (open, countdown, over, cancelled), start_at, limit_at, version, last,
@@ -23,6 +24,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
 Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of tellings:
   {race, "fact", version, record}    {race, "moves", player, seq, home, moves, undos, at, {entry…}}
   {race, "presence", player, presence}  {player, "superseded", sid}
+  {player, "banned"}                                {player, "matched", race, sid}    these two from store/accounts.py and queue.py
 
   function       keys           arguments                                             answer
   race_create    race           creation                                              1 when new, else 0
