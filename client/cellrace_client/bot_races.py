@@ -29,7 +29,7 @@ _NOT_FOR_US = (
     ErrorCode.NO_SUCH_RACE,
     ErrorCode.NOT_ALLOWED,
 )
-
+"""Refusals of a seat that has gone since the races were listed, or is none for a bot: another one is looked for."""
 
 HURRIED = 0.1
 """Seconds for a move when nobody plays any more but bots: people wait for the standings, and for a rematch."""
@@ -46,6 +46,7 @@ async def keep_company(connection: Connection, race: str, pace: Pace, chance: Ra
             await connection.view_where(race, lambda view: view.successor is not None)
             race = (await connection.rematch(race)).race
     except CellraceError:
+        # There is nobody to race any more, or no server.
         return
     finally:
         await thinker.close()

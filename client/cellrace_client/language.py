@@ -1,6 +1,7 @@
 """What is said to people, in their language: every string that a person reads goes through `_` or `n_`.
 
-Strings are English where they stand; `locale/` holds what they are in other languages (docs/languages.md).
+Strings are English where they stand; `locale/` holds what they are in other languages (docs/languages.md). The language
+is chosen once, at the start of the process, so a module that speaks and does nothing else still calls itself pure.
 """
 
 from __future__ import annotations

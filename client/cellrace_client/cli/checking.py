@@ -17,7 +17,17 @@ from cellrace.notation import UNDO, parse_moves
 from cellrace.variants import Variant, find_variant
 from cellrace_client.cli.board_input import read_board, read_text
 from cellrace_client.cli.cases import CaseReader, Outcome, answer, play_moves, read_lines
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, is_default, lang_option, show_board, show_json
+from cellrace_client.cli.options import (
+    AUTOPLAY,
+    DEAL_NUMBER,
+    NO,
+    VARIANT,
+    is_default,
+    lang_option,
+    show_board,
+    show_json,
+    symbols_option,
+)
 from cellrace_client.language import _, n_
 from cellrace_client.terminal.refusals import refusal_text
 
@@ -33,13 +43,13 @@ from cellrace_client.terminal.refusals import refusal_text
 @click.option("--moves", type=click.File(encoding="utf-8"), help="Play the moves in this file; - is standard input.")
 @click.option(
     "--autoplay",
-    type=click.Choice(["safe", "none"]),
-    default="none",
+    type=AUTOPLAY,
+    default=Autoplay.NONE.value,
     show_default=True,
     help="What goes home by itself after each move.",
 )
 @click.option("--steps", is_flag=True, help="Show each move card by card.")
-@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@symbols_option
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.option("--jsonl", is_flag=True, help="Answer cases, one JSON object a line, from CASES or standard input.")
 @click.argument("cases", type=click.File("rb"), required=False)

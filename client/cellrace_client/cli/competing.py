@@ -23,6 +23,8 @@ from cellrace_client.cli.options import (
     can_be_full_screen,
     checked_date,
     lang_option,
+    name_option,
+    plain_option,
     say,
     server_option,
     show_json,
@@ -90,8 +92,8 @@ def _fetched(server: str, path: str, kind: type[T]) -> tuple[T, bytes]:
 )
 @click.option("--show", is_flag=True, help="Tell how the day stands, and begin nothing.")
 @click.option("--yes", is_flag=True, help="Begin without being asked.")
-@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
-@click.option("--name", help="Your name: for a new player, or to take another one.")
+@plain_option
+@name_option
 @_common
 def daily(
     variant: str,

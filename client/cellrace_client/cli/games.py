@@ -17,7 +17,16 @@ from cellrace.rules_text import rules_paragraphs
 from cellrace.solver import DEFAULT_STATES, Search
 from cellrace.variants import VARIANTS, find_variant
 from cellrace_client.cli.board_input import read_board
-from cellrace_client.cli.options import DEAL_NUMBER, NO, VARIANT, lang_option, show_board, show_json
+from cellrace_client.cli.options import (
+    AUTOPLAY,
+    DEAL_NUMBER,
+    NO,
+    VARIANT,
+    lang_option,
+    show_board,
+    show_json,
+    symbols_option,
+)
 from cellrace_client.language import _, n_, spoken
 
 _SLICE = 2_000
@@ -29,7 +38,7 @@ _WIDEST = 88
 @click.argument("game", type=VARIANT, metavar="VARIANT")
 @click.argument("number", type=DEAL_NUMBER)
 @click.option("--json", "as_json", is_flag=True, help="Print the board as JSON, as the wire protocol has it.")
-@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@symbols_option
 @lang_option
 def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
     """Print the board of a deal.
@@ -72,7 +81,7 @@ def deal(game: str, number: int, as_json: bool, symbols: bool) -> None:
 )
 @click.option(
     "--autoplay",
-    type=click.Choice([autoplay.value for autoplay in Autoplay]),
+    type=AUTOPLAY,
     default=Autoplay.NONE.value,
     show_default=True,
     help="What goes home by itself after each move, as it does in a race.",

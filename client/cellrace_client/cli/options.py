@@ -11,6 +11,7 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
+from cellrace.autoplay import Autoplay
 from cellrace.board import Board
 from cellrace.deals import LAST_DEAL
 from cellrace.variants import VARIANTS
@@ -27,9 +28,16 @@ DEFAULT_SERVER = "ws://localhost:8765/ws"
 
 DEAL_NUMBER = click.IntRange(1, LAST_DEAL)
 
-
 VARIANT = click.Choice(tuple(VARIANTS))
 """A game by its id; it takes a metavar beside it, as a list of all of them is longer than a line."""
+
+AUTOPLAY = click.Choice([autoplay.value for autoplay in Autoplay])
+
+plain_option = click.option(
+    "--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader."
+)
+symbols_option = click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+name_option = click.option("--name", help="Your name: for a new player, or to take another one.")
 
 
 def checked_date(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:

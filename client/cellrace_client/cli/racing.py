@@ -21,6 +21,8 @@ from cellrace_client.cli.options import (
     VARIANT,
     can_be_full_screen,
     lang_option,
+    name_option,
+    plain_option,
     say,
     server_option,
     variant_option,
@@ -49,7 +51,7 @@ def _race_options(function: F) -> F:
             click.option("--open", "opened", type=VARIANT, metavar="VARIANT", help="Open a race of this game."),
             click.option("--deal", type=DEAL_NUMBER, help="With --open: race on this deal; it is then not ranked."),
             click.option("--seats", type=click.IntRange(1, 250), help="With --open: how many may enter.  [default: 2]"),
-            click.option("--name", help="Your name: for a new player, or to take another one."),
+            name_option,
             click.option("--token", envvar="CELLRACE_TOKEN", help="The token of the player who comes back."),
             click.option(
                 "--subprotocol", type=click.Choice(tuple(SUBPROTOCOLS)), help="How to talk.  [default: msgpack]"
@@ -157,7 +159,7 @@ def bot(
 
 @click.command(epilog="\b\nExample: cellrace play --plain --server 192.168.1.5 --name Ann")
 @_race_options
-@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
+@plain_option
 @click.option("--deck", type=click.Choice(("four", "two", "contrast", "none")), help="Colours of the suits.")
 @click.option("--letters/--suits", default=None, help="Suits as letters, where the terminal has no ♣ ♦ ♥ ♠.")
 @click.option(
@@ -242,7 +244,7 @@ async def _enter(connection: Connection, wanted: Wanted) -> str | None:
 @click.command(epilog="\b\nExample: cellrace demo --variant six-by-six")
 @variant_option
 @click.option("--deal", type=DEAL_NUMBER, help="The deal; without it the server draws one that can be won.")
-@click.option("--plain", is_flag=True, help="Plain lines: for a pipe, a dumb terminal or a screen reader.")
+@plain_option
 @click.option("--seed", type=int, help="Let the bots make the same choices again.")
 @lang_option
 def demo(variant: str, deal: int | None, plain: bool, seed: int | None) -> None:

@@ -22,6 +22,7 @@ from cellrace_client.cli.options import (
     server_option,
     show_json,
     shows,
+    symbols_option,
     wants_color,
 )
 from cellrace_client.cli.running import Trouble, run_to_the_end
@@ -46,7 +47,7 @@ from cellrace_client.tokens import TokenStore
     help="How many times faster than it was played; 0 without waiting.  [default: 1, without a terminal 0]",
 )
 @click.option("--export", type=click.Choice(["notation", "json"]), help="Print it and do not play it.")
-@click.option("--symbols", is_flag=True, help="Draw suits as ♣♦♥♠.")
+@symbols_option
 @lang_option
 def replay(
     race: str | None,

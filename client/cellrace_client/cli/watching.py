@@ -13,6 +13,7 @@ from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.plain import PROGRESS_EVERY
 
 BOARDS_EVERY = 10.0
+"""Seconds."""
 
 
 @click.command(epilog="\b\nExample: cellrace watch RACE --server 192.168.1.5 --boards 30")

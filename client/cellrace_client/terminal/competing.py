@@ -1,4 +1,4 @@
-"""Days, leaderboards and records of players as lines of text. Pure but for the language spoken."""
+"""Days, leaderboards and records of players as lines of text. Pure."""
 
 from __future__ import annotations
 

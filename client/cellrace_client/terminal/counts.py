@@ -1,4 +1,4 @@
-"""Numbers of things. Pure but for the language spoken."""
+"""Numbers of things. Pure."""
 
 from __future__ import annotations
 

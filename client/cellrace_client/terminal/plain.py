@@ -25,6 +25,7 @@ from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.terminal.watching import first_board_lines, tell_moved
 
 PROGRESS_EVERY = 10.0
+"""Seconds between two sentences about the progress of rivals, unless somebody wants it otherwise."""
 
 
 class Ending(IntEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
 
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
 from cellrace.messages import Entrant, EntrantStatus, RaceState, Summary
@@ -136,25 +137,13 @@ class Commands:
         if len(rest) != 1:
             self._say(_("Say which race: join RACE or join CODE; list tells those that are open."))
             return
-        word = rest[0]
-        try:
-            self._enter(await self._connection.join(word))
-        except Refused as refused:
-            if refused.code != ErrorCode.NO_SUCH_RACE or not _CODE.fullmatch(word):
-                raise
-            self._enter(await self._connection.join(code=word))
+        self._enter(await _by_id_or_code(self._connection.join, rest[0]))
 
     async def _watch(self, rest: tuple[str, ...]) -> None:
         if len(rest) != 1:
             self._say(_("Say which race: watch RACE or watch CODE."))
             return
-        word = rest[0]
-        try:
-            view = await self._connection.watch(word)
-        except Refused as refused:
-            if refused.code != ErrorCode.NO_SUCH_RACE or not _CODE.fullmatch(word):
-                raise
-            view = await self._connection.watch(code=word)
+        view = await _by_id_or_code(self._connection.watch, rest[0])
         self._enter(view)
         if view.dealt is not None:
             self._say(*entrants_lines(view))
@@ -271,6 +260,22 @@ class Commands:
             await self._connection.view_where(view.race, has_begun if view.me else _is_past_its_start)
         elif not view.ended:
             await self._connection.view_where(view.race, lambda view: view.ended)
+
+
+class _AskForRace(Protocol):
+    """A request that names a race by its id, or by its code."""
+
+    async def __call__(self, race: str | None = None, *, code: str | None = None) -> RaceView: ...
+
+
+async def _by_id_or_code(ask: _AskForRace, word: str) -> RaceView:
+    """The race that a word names. Raises CellraceError."""
+    try:
+        return await ask(word)
+    except Refused as refused:
+        if refused.code != ErrorCode.NO_SUCH_RACE or not _CODE.fullmatch(word):
+            raise
+    return await ask(code=word)
 
 
 def has_begun(view: RaceView) -> bool:

@@ -1,4 +1,4 @@
-"""What the lines ask before what cannot be taken back; the next line answers. Pure but for the language spoken."""
+"""What the lines ask before what cannot be taken back; the next line answers. Pure."""
 
 from __future__ import annotations
 

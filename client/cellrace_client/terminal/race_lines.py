@@ -1,4 +1,4 @@
-"""One race in lines: how a friend comes into it, and all its settings. Pure but for the language spoken."""
+"""One race in lines: how a friend comes into it, and all its settings. Pure."""
 
 from __future__ import annotations
 

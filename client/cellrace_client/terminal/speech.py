@@ -1,4 +1,4 @@
-"""Words for people: what may go to a terminal, lengths of time, places, lists. Pure but for the language spoken."""
+"""Words for people: what may go to a terminal, lengths of time, places, lists. Pure."""
 
 from __future__ import annotations
 

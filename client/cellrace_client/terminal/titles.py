@@ -1,4 +1,4 @@
-"""What games and races are called. Pure but for the language spoken."""
+"""What games and races are called. Pure."""
 
 from __future__ import annotations
 

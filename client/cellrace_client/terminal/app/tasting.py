@@ -66,13 +66,6 @@ class TastefulApp(App[T]):
         self._draw_anew()
         self._keep(letters=taste.letters)
 
-    def action_steps(self) -> None:
-        """Shows moves step by step, or at once."""
-        self.desk.taste.steps = not self.desk.taste.steps
-        steps = self.desk.taste.steps
-        self.say(_("Moves are shown step by step.") if steps else _("Moves are shown at once."))
-        self._keep(steps=steps)
-
     def _draw_anew(self) -> None:
         for board in self.screen.query(BoardView):
             board.repaint()

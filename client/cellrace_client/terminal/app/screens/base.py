@@ -26,7 +26,7 @@ class DeskScreen(FilledScreen[None]):
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1,question_mark", "rules", show=False),
-        Binding("f3", "deck", show=False),
+        Binding("f3", "app.next_deck", show=False),
         Binding("f5", "app.letters", show=False),
         Binding("ctrl+z", "app.suspend_process", show=False),
     ]
@@ -169,10 +169,6 @@ class DeskScreen(FilledScreen[None]):
     def variant_id(self) -> str:
         """The game that this screen is about."""
         return self.desk.variant
-
-    def action_deck(self) -> None:
-        """Takes the next deck."""
-        self.app.action_next_deck()  # type: ignore[attr-defined] # the app is ours
 
 
 class RaceScreen(DeskScreen):

@@ -167,5 +167,9 @@ class BoardScreen(RaceScreen):
 
     def action_steps(self) -> None:
         """Shows moves step by step, or at once."""
-        self.app.action_steps()  # type: ignore[attr-defined] # the app is ours
+        taste = self.desk.taste
+        taste.steps = not taste.steps
+        self.say(_("Moves are shown step by step.") if taste.steps else _("Moves are shown at once."))
+        if (trouble := taste.keep(steps=taste.steps)) is not None:
+            self.say(trouble, refusal=True)
         self.look()

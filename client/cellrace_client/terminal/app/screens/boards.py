@@ -27,7 +27,8 @@ from cellrace_client.terminal.competing import BOARDS, Asked, board_title
 from cellrace_client.terminal.counts import players_counted
 from cellrace_client.terminal.titles import game_title
 
-_LONGEST_DATE = 10
+_LONGEST_ASKED = 10
+"""Characters of a day, as of the number of the last deal."""
 
 
 def board_name(board: str) -> str:
@@ -238,9 +239,9 @@ class BoardsScreen(DeskScreen):
     def action_which(self) -> None:
         """Asks which deal, or which day."""
         if self._board == "deal":
-            self.app.push_screen(TextQuestion(_("The number of the deal:"), _LONGEST_DATE), self._deal_typed)
+            self.app.push_screen(TextQuestion(_("The number of the deal:"), _LONGEST_ASKED), self._deal_typed)
         elif self._board == "daily":
-            self.app.push_screen(TextQuestion(_("The day, as YYYY-MM-DD:"), _LONGEST_DATE), self._date_typed)
+            self.app.push_screen(TextQuestion(_("The day, as YYYY-MM-DD:"), _LONGEST_ASKED), self._date_typed)
 
     def _deal_typed(self, text: str | None) -> None:
         if text is None:

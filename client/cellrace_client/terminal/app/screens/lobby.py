@@ -91,7 +91,7 @@ class LobbyScreen(DeskScreen):
             Key("Tab", "other_list", _("races")),
             Key("← →", "change(1)", _("game, bot")),
             Key("F1", "rules", _("rules")),
-            Key("F3", "deck", _("deck")),
+            Key("F3", "app.next_deck", _("deck")),
             Key("Ctrl-Q", "app.leave", _("quit")),
         ]
 
@@ -114,6 +114,7 @@ class LobbyScreen(DeskScreen):
         try:
             races = await self.desk.connection.list_races()
         except CellraceError:
+            # The next look comes by itself, and how a connection ends is told by its events.
             return
         self._races = tuple(sorted((race for race in races if race.state in _STATES), key=_states_order))
         self._show_races()

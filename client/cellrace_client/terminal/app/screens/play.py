@@ -100,7 +100,7 @@ class PlayScreen(BoardScreen):
             if why_no_hint(view) is None:
                 keys.append(Key("F2", "hint", _("hint")))
             steps = _("at once") if self.desk.taste.steps else _("step by step")
-            keys += [Key("F3", "deck", _("deck")), Key("F4", "steps", steps)]
+            keys += [Key("F3", "app.next_deck", _("deck")), Key("F4", "steps", steps)]
         else:
             keys.append(Key("w", "watch", _("watch")))
         return [*keys, Key("Esc", "let_go", _("menu"))]

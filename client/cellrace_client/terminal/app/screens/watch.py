@@ -87,7 +87,7 @@ class WatchScreen(RaceScreen):
 
     def keys(self) -> list[Key]:
         """What can be done now."""
-        keys = [Key("Esc", "back", _("back")), Key("F1", "rules", _("rules")), Key("F3", "deck", _("deck"))]
+        keys = [Key("Esc", "back", _("back")), Key("F1", "rules", _("rules")), Key("F3", "app.next_deck", _("deck"))]
         view = self.view
         if view is not None and len(view.entrants) > self._seats(view):
             keys.insert(0, Key("← →", "page(1)", _("other boards")))
