@@ -15,7 +15,7 @@ from pathlib import Path
 from cellrace_server.store.binary import find_binary
 from cellrace_server.store.embedded import DURABLE
 from tests.faults import FaultProxy
-from tests.story.cluster import free_port
+from tests.ports import free_port
 from tests.story.servers import COMMAND, Server, start
 from tests.waiting import eventually
 

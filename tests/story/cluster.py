@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from cellrace_server.store.embedded import EmbeddedStore
+from tests.ports import free_port
 from tests.story.servers import Server, Servers, servers
 
 BY_URL = "one store by its URL"
@@ -56,10 +56,3 @@ async def a_cluster(kind: str, folder: Path) -> AsyncIterator[Cluster]:
         cluster = Cluster(house, *options)
         await cluster.start(0, 1)
         yield cluster
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

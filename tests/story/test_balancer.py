@@ -18,8 +18,8 @@ import pytest_asyncio
 from cellrace.messages import EntrantStatus, SettingsRequest
 from cellrace_client.connection import Connection, connect
 from cellrace_server.store.embedded import EmbeddedStore
+from tests.ports import free_port
 from tests.server.net.fetching import Fetched, fetch
-from tests.story.cluster import free_port
 from tests.story.players import JSON, MSGPACK, table
 from tests.story.servers import Server, Servers, servers
 from tests.waiting import eventually

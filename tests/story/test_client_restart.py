@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,16 +17,9 @@ from cellrace_client.pace import Pace
 from cellrace_client.race_view import RaceView
 from cellrace_client.racer import race_to_the_end
 from cellrace_client.thinker import Thinker
+from tests.ports import free_port
 
 WATCHABLE = Pace(0.02, 0.06)
-
-
-def free_port() -> int:
-    """A port that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @asynccontextmanager

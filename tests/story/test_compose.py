@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from cellrace_server.store.binary import find_binary
+from tests.ports import free_port
 from tests.server.net.fetching import fetch
 from tests.story.players import JSON, play, start_race, table
 from tests.story.servers import COMMAND, Server, start
@@ -32,12 +32,6 @@ def services() -> dict[str, Service]:
     """The services of the compose file."""
     whole: dict[str, dict[str, Service]] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     return whole["services"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Composition:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import random
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -18,25 +16,11 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from cellrace_server.store.binary import find_binary
+from tests.ports import free_port
 
 SERVICE = "races"
 
 _numbers = itertools.count(1)
-
-
-_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 8
-_PORTS = random.sample(range(15_000 + 2_000 * _WORKER, 17_000 + 2_000 * _WORKER), 2_000)
-"""Each process of the tests has its own, for a port is taken some time before somebody listens on it."""
-_next_ports = itertools.cycle(_PORTS)
-
-
-def free_port() -> int:
-    """A port that nobody listens on, below those that a system gives to outgoing connections; another each time."""
-    while True:
-        port = next(_next_ports)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def wait_until(predicate: Callable[[], bool], timeout: float = 60.0) -> None:

@@ -21,7 +21,8 @@ from cellrace_server.store.hearing import Hearing, SupersededTold, Telling
 from cellrace_server.store.library import Link
 from cellrace_server.store.sentinel import Deposed, NoPrimary, Sentinels, parse_sentinel_url
 from tests.background import background
-from tests.server.store.sentinels import SERVICE, Store, Watched, free_port
+from tests.ports import free_port
+from tests.server.store.sentinels import SERVICE, Store, Watched
 from tests.waiting import eventually
 
 WRITES = 300
