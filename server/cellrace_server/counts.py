@@ -12,6 +12,7 @@ from collections.abc import Sequence
 SECONDS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """The bounds that lengths of time are sorted by: a tenth of a millisecond to ten seconds."""
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+"""The bounds that batches are sorted by: how many messages of moves, up to the most of one call."""
 
 
 class Histogram:
@@ -43,7 +44,7 @@ class Counts:
         self.closes: Counter[int] = Counter()
         """Connections that the server closed, by the code it gave."""
         self.http: Counter[int] = Counter()
-        """HTTP responses, by their status."""
+        """HTTP responses, by their status; those to handshakes that are refused too."""
         self.moves = 0
         """Log entries that were put on record."""
         self.judging = Histogram(SECONDS)
@@ -59,7 +60,9 @@ class Counts:
         self.begun: Counter[str] = Counter()
         """Races whose countdown was begun here, by variant."""
         self.over: Counter[str] = Counter()
+        """Races whose end was written here, by variant."""
         self.cancelled: Counter[str] = Counter()
+        """Races that were cancelled here, by variant."""
         self.drawn: Counter[str] = Counter()
         """Deals drawn, by variant."""
         self.no_deal: Counter[str] = Counter()
@@ -67,9 +70,11 @@ class Counts:
         self.resyncs = 0
         """How often a record was read anew, because an outcome was unknown or something was missing."""
         self.sweeps = 0
+        """Looks at the races that are due."""
         self.due = 0
         """Races that the sweeps found due."""
         self.store_errors = 0
+        """Calls that the store did not answer."""
 
     def add_move(self, entries: int, read: float, judged: float, committed: float, answered: float) -> None:
         """Count a message of moves that is on record, with the monotonic times of its stages."""

@@ -161,6 +161,11 @@ async def test_a_scrape_counts_itself_afterwards(node: Node) -> None:
     assert (await scrape(node))["cellrace_http_responses_total{status=200}"] == 1
 
 
+async def test_a_handshake_that_is_refused_counts_as_a_response(node: Node) -> None:
+    await fetch(node.port, "/ws")
+    assert (await scrape(node))["cellrace_http_responses_total{status=426}"] == 1
+
+
 async def test_each_node_tells_its_own_and_nothing_is_global(nodes: list[Node], seats: Table) -> None:
     await start_race(await seats.player("Ann"))
     first, second = [await scrape(node) for node in nodes]

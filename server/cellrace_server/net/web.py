@@ -88,7 +88,8 @@ class Web:
         connection.leave_gate()
         connection.address = self.callers.address(connection.peer, forwarded)
         if _split(request.path)[0] == SOCKET_PATH:
-            return self._check_handshake(connection, request)
+            refusal = self._check_handshake(connection, request)
+            return None if refusal is None else self._counted(refusal, request)
         return self._respond(connection, request)
 
     async def _respond(self, connection: Connection, request: Request) -> Response:
@@ -98,6 +99,10 @@ class Web:
             log.exception("an HTTP request failed", path=_split(request.path)[0][:100])
             text = ERROR_SENTENCES[ErrorCode.INTERNAL]
             response = error_response(HTTPStatus.INTERNAL_SERVER_ERROR, ErrorCode.INTERNAL, text)
+        return self._counted(response, request)
+
+    def _counted(self, response: Response, request: Request) -> Response:
+        """A response as it goes out: counted, and to HEAD without its body."""
         self._counts.http[response.status_code] += 1
         if request.method == "HEAD":
             response.body = b""
@@ -139,8 +144,6 @@ class Web:
             text = "This is a WebSocket address: connect to it with a WebSocket client."
             response = error_response(HTTPStatus.UPGRADE_REQUIRED, "upgrade_required", text)
             response.headers["Upgrade"] = "websocket"
-            if request.method == "HEAD":
-                response.body = b""
             return response
         offered = [
             name.strip() for header in request.headers.get_all("Sec-WebSocket-Protocol") for name in header.split(",")
