@@ -29,14 +29,14 @@ ANY_REQUEST: tuple[Code, ...] = (
 """Refusals that any request may get."""
 
 _STOP = (Code.NOT_ENTRANT, Code.NOT_STARTED, Code.NOT_RUNNING, Code.ALREADY_DONE)
-_HOST = (Code.NOT_HOST, Code.ALREADY_STARTED, Code.TOO_FEW, Code.NOT_ENTRANT, Code.NOT_RUNNING)
+_HOST = (Code.NOT_HOST, Code.ALREADY_STARTED, Code.NOT_RUNNING)
 
 EXCHANGES: dict[type[ClientMessage], Exchange] = {
     requests.Hello: Exchange(
         (answers.Welcome,), (Code.BAD_NAME, Code.NAME_TAKEN, Code.BAD_TOKEN, Code.BANNED, Code.ALREADY_HELLO)
     ),
     requests.Ping: Exchange((answers.Pong,)),
-    requests.RaceCreate: Exchange((answers.RaceAnswer,), (Code.BAD_SETTINGS, Code.NOT_ALLOWED)),
+    requests.RaceCreate: Exchange((answers.RaceAnswer,), (Code.BAD_SETTINGS, Code.BOTS_NOT_ALLOWED, Code.NOT_ALLOWED)),
     requests.RaceJoin: Exchange(
         (answers.RaceAnswer,),
         (Code.RACE_FULL, Code.ALREADY_STARTED, Code.BOTS_NOT_ALLOWED, Code.NOT_RUNNING, Code.NOT_ALLOWED),
@@ -45,7 +45,7 @@ EXCHANGES: dict[type[ClientMessage], Exchange] = {
     requests.RaceReady: Exchange(
         (answers.Ok,), (Code.NOT_ENTRANT, Code.ALREADY_STARTED, Code.NOT_RUNNING, Code.NOT_ALLOWED)
     ),
-    requests.RaceStart: Exchange((answers.Ok,), _HOST),
+    requests.RaceStart: Exchange((answers.Ok,), (*_HOST, Code.TOO_FEW)),
     requests.RaceKick: Exchange((answers.Ok,), _HOST),
     requests.RaceConcede: Exchange((answers.Ok,), _STOP),
     requests.RaceForfeit: Exchange((answers.Ok,), _STOP),
@@ -54,7 +54,15 @@ EXCHANGES: dict[type[ClientMessage], Exchange] = {
     requests.RaceUnwatch: Exchange((answers.Ok,)),
     requests.RaceRematch: Exchange(
         (answers.RaceAnswer,),
-        (Code.NOT_ENTRANT, Code.NOT_OVER, Code.RACE_FULL, Code.ALREADY_STARTED, Code.NOT_ALLOWED),
+        (
+            Code.NOT_ENTRANT,
+            Code.NOT_OVER,
+            Code.RACE_FULL,
+            Code.ALREADY_STARTED,
+            Code.BOTS_NOT_ALLOWED,
+            Code.NOT_RUNNING,
+            Code.NOT_ALLOWED,
+        ),
     ),
     requests.RaceList: Exchange((answers.Races,)),
     requests.QueueJoin: Exchange((answers.Queued,), (Code.ALREADY_QUEUED,)),
