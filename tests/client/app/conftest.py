@@ -135,7 +135,8 @@ class Screen:
         check_screen(self.app, name)
 
     async def until(self, holds: Callable[[RaceView], bool], race: str | None = None) -> RaceView:
-        """Waits until something holds of the race, in what the client knows."""
+        """Waits until something holds of the race, in what the client knows; for one to be known, if there is none."""
+        await self.connection.race_where(lambda _any: True)
         return await self.connection.view_where(race or list(self.connection.races)[-1], holds)
 
 
