@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from enum import StrEnum
 from typing import assert_never
@@ -43,7 +44,7 @@ class Profile(Struct, frozen=True):
     """A player, what was done in each game, and the last races, the newest first."""
 
     identity: Identity
-    games: dict[str, GameRecord]
+    games: Mapping[str, GameRecord]
     recent: tuple[Head, ...]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +10,8 @@ from msgspec import Struct
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import EntrantStatus, GameRecord, Player, RaceKind, RaceState, Settings, Standing
+from cellrace_server.core.facts import Tally
+from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race
 from cellrace_server.core.ratings import Skill
 from cellrace_server.store import Store
@@ -66,9 +68,9 @@ class SeenPlayer(Struct, frozen=True):
     node: str | None
     races: tuple[str, ...]
     recent: tuple[str, ...]
-    games: dict[str, GameRecord]
-    skills: dict[str, Skill]
-    days: dict[str, list[str]]
+    games: Mapping[str, GameRecord]
+    skills: Mapping[str, Skill]
+    days: Mapping[str, Sequence[str]]
     acts: tuple[Act, ...]
 
 
@@ -101,16 +103,16 @@ async def inspect_race(store: Store, race_id: str) -> SeenRace:
     )
 
 
-def _entrants(race: Race, tallies: Mapping[str, Any], presence: Mapping[str, Any]) -> list[SeenEntrant]:
+def _entrants(race: Race, tallies: Mapping[str, Tally], presence: Mapping[str, Presence]) -> list[SeenEntrant]:
     seen = []
     for entrant in race.entrants:
-        tally, there = tallies.get(entrant.player.id), presence.get(entrant.player.id)
+        tally, there = tallies.get(entrant.player.id, Tally()), presence.get(entrant.player.id)
         seen.append(
             SeenEntrant(
                 entrant.player,
                 race.status(entrant),
-                tally.seq if tally else 0,
-                tally.home if tally else 0,
+                tally.seq,
+                tally.home,
                 there.node if there else None,
                 there.gone_at if there else None,
             )

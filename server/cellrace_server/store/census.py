@@ -12,8 +12,7 @@ from msgspec import Struct
 from cellrace_server.core.effects import RowInfo
 from cellrace_server.store import keys
 from cellrace_server.store.library import Answer, Link
-from cellrace_server.store.packing import unpack_race
-from cellrace_server.store.records import pairs
+from cellrace_server.store.records import pairs, read_records
 
 _AT_ONCE = 1_000
 _RACE = re.compile(r"race:\{([^{}]+)\}")
@@ -100,10 +99,7 @@ class Census:
             answer: Answer = await self._link.call("race_head", [keys.race(race_id)])
             if not answer:
                 continue
-            creation, records, _, _, packed = answer
-            if packed:
-                before = unpack_race(packed)
-                creation, records = before.creation, [*before.records, *records]
+            creation, records = read_records(answer)
             if wanted in creation or any(wanted in record for record in records):
                 found.append(race_id)
         return found

@@ -15,7 +15,7 @@ from cellrace_server.counts import Counts
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.library import Answer, Argument, Link
-from cellrace_server.store.races import encoded_fact
+from cellrace_server.store.records import encoded_fact
 
 BATCH = 256
 """The most entries of one call."""

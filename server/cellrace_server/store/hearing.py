@@ -19,7 +19,7 @@ from cellrace_server.core.presence import Presence
 from cellrace_server.store import keys
 from cellrace_server.store.errors import FAILURES, StoreUnavailable
 from cellrace_server.store.library import Link
-from cellrace_server.store.races import Entry, parse_presence, stamped_records
+from cellrace_server.store.records import Entry, parse_presence, stamped_records
 
 ECHO = 3.0
 """Seconds between two messages of a node to itself."""

@@ -59,7 +59,7 @@ class _PackedLogs(Struct, frozen=True, array_like=True):
     waits: bytes
 
 
-Stamped = tuple[int, str]
+StampedMove = tuple[int, str]
 """An entry of a log: a stamp that never falls, and a move."""
 
 _ENCODER = msgspec.msgpack.Encoder()
@@ -90,7 +90,7 @@ class LogPacker:
         self._packed_moves: list[bytes] = []
         self._packed_waits: list[bytes] = []
 
-    def add(self, player: str, entries: Iterable[Stamped]) -> None:
+    def add(self, player: str, entries: Iterable[StampedMove]) -> None:
         """Take in a player's log."""
         moves: list[str] = []
         waits = bytearray()
@@ -110,12 +110,12 @@ class LogPacker:
         return _ENCODER.encode(_PackedLogs(self._lengths, moves, waits))
 
 
-def unpack_logs(start_at: int, blob: bytes) -> Mapping[str, Sequence[Stamped]]:
+def unpack_logs(start_at: int, blob: bytes) -> Mapping[str, Sequence[StampedMove]]:
     """The logs of their blob, by player."""
     packed = _LOGS.decode(blob)
     moves = iter(_MOVE.findall(zlib.decompress(packed.moves, _RAW).decode()))
     waits = _numbers(zlib.decompress(packed.waits, _RAW))
-    logs: dict[str, list[Stamped]] = {}
+    logs: dict[str, list[StampedMove]] = {}
     for player, length in packed.lengths.items():
         at, log = start_at, logs.setdefault(player, [])
         for _ in range(length):

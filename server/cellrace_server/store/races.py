@@ -9,8 +9,7 @@ from itertools import chain
 from msgspec import Struct
 
 from cellrace.commitment import commitment
-from cellrace.messages import EntrantStatus
-from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, Stamped, Tally
+from cellrace_server.core.facts import Fact, Stamped, Tally
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.core.standins import StandIns
@@ -24,10 +23,12 @@ from cellrace_server.store.records import (
     encoded_race,
     pairs,
     parse_presence,
+    phase_of,
     read_history,
     read_log,
     read_logs,
     stamped_records,
+    status_changes,
 )
 from cellrace_server.store.refusals import Behind, LostTrack, Moved, Superseded
 
@@ -43,9 +44,6 @@ __all__ = [
     "Record",
     "Secret",
     "Superseded",
-    "encoded_fact",
-    "parse_presence",
-    "stamped_records",
 ]
 
 KEPT = 30 * 24 * 3_600_000
@@ -161,7 +159,7 @@ class RaceStore:
         after = race
         for number, fact in enumerate(facts, race.version + 1):
             after = evolve(after, Stamped(number, command_id, now, fact))
-        statuses = [text for fact in facts for text in _status_changes(after, fact)]
+        statuses = [text for fact in facts for text in status_changes(after, fact)]
         answer: Answer = await self._link.call(
             "race_append",
             [keys.race(race.id)],
@@ -170,7 +168,7 @@ class RaceStore:
             race.last_id,
             now,
             self.node,
-            _phase(after),
+            phase_of(after),
             after.start_at or 0,
             after.limit_at or 0,
             secret.deal if secret else "",
@@ -275,26 +273,3 @@ class RaceStore:
             words = (known, packed, rename_logs(logs, stand_ins), *chain(*stand_ins.items()))
             if (done := await self._link.call("race_stand_in", [keys.race(race_id)], *words)) >= 0:
                 return bool(done)
-
-
-def _phase(race: Race) -> str:
-    if race.cancelled is not None:
-        return "cancelled"
-    if race.standings is not None:
-        return "over"
-    return "open" if race.start_at is None else "countdown"
-
-
-def _status_changes(after: Race, fact: Fact) -> list[str]:
-    """What a fact changes in the hash of entrants, as player and status."""
-    match fact:
-        case Joined():
-            return [fact.player.id, EntrantStatus.JOINED]
-        case Left():
-            return [fact.player, ""]
-        case Done():
-            return [fact.player, fact.status]
-        case CountdownBegan():
-            return [text for entrant in after.entrants for text in (entrant.player.id, EntrantStatus.PLAYING)]
-        case Over() | Cancelled() | _:
-            return []

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from cellrace_server.core.facts import Fact, Stamped
+from cellrace.messages import EntrantStatus
+from cellrace_server.core.facts import (
+    Cancelled,
+    CountdownBegan,
+    Done,
+    Fact,
+    Joined,
+    Left,
+    Over,
+    ReadySet,
+    Rematched,
+    Stamped,
+)
 from cellrace_server.core.presence import Presence
 from cellrace_server.core.race import Race, evolve
 from cellrace_server.store.library import Answer
@@ -54,12 +66,18 @@ def stamped_records(version: int, records: Sequence[bytes]) -> tuple[Stamped, ..
     return tuple(facts)
 
 
+def read_records(answer: Answer) -> tuple[bytes, list[bytes]]:
+    """The creation and all records in an answer of `race_load` or `race_head`, packed ones too."""
+    creation, records, packed = answer[0], answer[1], answer[4]
+    if not packed:
+        return creation, records
+    before = unpack_race(packed)
+    return before.creation, [*before.records, *records]
+
+
 def read_history(answer: Answer) -> tuple[Race, tuple[Stamped, ...]]:
     """The race and its facts in an answer of `race_load` or `race_head`."""
-    creation, records, packed = answer[0], answer[1], answer[4]
-    if packed:
-        before = unpack_race(packed)
-        creation, records = before.creation, [*before.records, *records]
+    creation, records = read_records(answer)
     facts = stamped_records(0, records)
     race = _RACES.decode(creation)
     for stamped in facts:
@@ -90,3 +108,27 @@ def parse_presence(value: bytes) -> Presence:
 def pairs(flat: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     """What is in an answer that gives keys and values in turn."""
     return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def phase_of(race: Race) -> str:
+    """What a race's hash says of how far it is: of its beginning and end, but not whether a countdown is over."""
+    if race.cancelled is not None:
+        return "cancelled"
+    if race.standings is not None:
+        return "over"
+    return "open" if race.start_at is None else "countdown"
+
+
+def status_changes(after: Race, fact: Fact) -> list[str]:
+    """What a fact changes in the hash of entrants, as player and status."""
+    match fact:
+        case Joined():
+            return [fact.player.id, EntrantStatus.JOINED]
+        case Left():
+            return [fact.player, ""]
+        case Done():
+            return [fact.player, fact.status]
+        case CountdownBegan():
+            return [text for entrant in after.entrants for text in (entrant.player.id, EntrantStatus.PLAYING)]
+        case ReadySet() | Over() | Cancelled() | Rematched():
+            return []
