@@ -13,15 +13,19 @@ from textual.widgets import Input
 
 from cellrace.errors import CellraceError
 from cellrace.messages import RaceState
+from cellrace.replay import Written
 from cellrace_client.connection import Connection
 from cellrace_client.events import Event, Happened, Lost, Matched, Synced
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, FirstScreen, Rename, Taste
+from cellrace_client.terminal.app.film import Film
 from cellrace_client.terminal.app.screens.base import DeskScreen, RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import lost_question, stop_question
 from cellrace_client.terminal.app.screens.ended import EndedScreen
 from cellrace_client.terminal.app.screens.lobby import LobbyScreen
 from cellrace_client.terminal.app.screens.opening import OpeningScreen
+from cellrace_client.terminal.app.screens.profile import ProfileScreen
+from cellrace_client.terminal.app.screens.replay import ReplayScreen
 from cellrace_client.terminal.app.screens.routing import screen_for
 from cellrace_client.terminal.app.screens.watch import WatchScreen
 from cellrace_client.terminal.app.tasting import TastefulApp
@@ -158,6 +162,14 @@ class CellraceApp(TastefulApp[Outcome]):
         while not isinstance(self.screen, DeskScreen) and len(self.screen_stack) > _GROUND:
             self.pop_screen()
         self.push_screen(screen)
+
+    def show_profile(self, player: str) -> None:
+        """Goes to the profile of a player."""
+        self.enter(ProfileScreen(self.desk, player))
+
+    def show_replay(self, written: Written, film: Film) -> None:
+        """Goes to a replay."""
+        self.enter(ReplayScreen(self.desk, written, film))
 
     def back(self) -> None:
         """Goes back to where a screen was entered from."""

@@ -12,10 +12,12 @@ from textual.screen import Screen
 
 from cellrace.cards import card_name, card_symbol
 from cellrace.errors import CellraceError, IllegalMove, Refused
+from cellrace.replay import Written
 from cellrace_client.connection import Connection
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.deck import DECKS, Deck
+from cellrace_client.terminal.app.film import Film
 from cellrace_client.terminal.app.liking import LikingStore
 from cellrace_client.terminal.app.own_game import OwnGame
 from cellrace_client.terminal.app.rivals import Rivals
@@ -74,6 +76,12 @@ class Guide(Protocol):
 
     def leave_race(self, race: str) -> None:
         """Leaves a race for good, and goes to the lobby."""
+
+    def show_profile(self, player: str) -> None:
+        """Goes to the profile of a player."""
+
+    def show_replay(self, written: Written, film: Film) -> None:
+        """Goes to a replay."""
 
     def enter(self, screen: Screen[None]) -> None:
         """Goes to a screen from which there is a way back."""

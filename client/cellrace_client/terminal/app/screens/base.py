@@ -16,6 +16,7 @@ from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.desk import Desk, sentence_of
 from cellrace_client.terminal.app.screens.filled import FilledScreen
+from cellrace_client.terminal.app.screens.rules import RulesScreen
 from cellrace_client.terminal.app.widgets.lines import HeadLine, Key, KeyLine, MessageLine
 from cellrace_client.terminal.sentences import tell_event_in_a_line
 
@@ -162,8 +163,6 @@ class DeskScreen(FilledScreen[None]):
 
     def action_rules(self) -> None:
         """Tells the rules of this game, and the keys."""
-        from cellrace_client.terminal.app.screens.rules import RulesScreen
-
         self.app.push_screen(RulesScreen(self.variant_id()))
 
     def variant_id(self) -> str:

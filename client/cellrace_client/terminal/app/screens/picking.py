@@ -49,20 +49,13 @@ def offer(screen: DeskScreen, player: Player, race: str | None) -> None:
 def _do(screen: DeskScreen, player: Player, race: str | None, choice: str | None) -> None:
     match choice:
         case "profile":
-            show_profile(screen, player)
+            screen.desk.guide.show_profile(player.id)
         case "replay" if race is not None:
             screen.ask(show_replay(screen.desk, race, player.id))
         case "ghost" if race is not None:
             screen.ask_to_enter(race_ghost(screen.desk, race, player.id))
         case _:
             pass
-
-
-def show_profile(screen: DeskScreen, player: Player) -> None:
-    """Goes to the profile of a player."""
-    from cellrace_client.terminal.app.screens.profile import ProfileScreen
-
-    screen.desk.guide.enter(ProfileScreen(screen.desk, player.id))
 
 
 async def show_replay(desk: Desk, race: str, player: str) -> None:
@@ -73,11 +66,9 @@ async def show_replay(desk: Desk, race: str, player: str) -> None:
 
 async def show_written(desk: Desk, written: Written) -> None:
     """Goes to a replay, wherever it is from. Raises UnknownVariant and UnknownDeal."""
-    from cellrace_client.terminal.app.screens.replay import ReplayScreen
-
     # A long log takes a while to be played again.
     film = await asyncio.to_thread(Film, written.replay)
-    desk.guide.enter(ReplayScreen(desk, written, film))
+    desk.guide.show_replay(written, film)
 
 
 async def race_ghost(desk: Desk, race: str, player: str) -> None:
