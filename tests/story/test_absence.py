@@ -12,6 +12,7 @@ from cellrace_server.config import Bounds, Config
 from cellrace_server.store.deals import DealStore
 from tests.story.passing_time import PassingTime
 from tests.story.players import JSON, Table, open_race, play, start_race, table
+from tests.waiting import eventually
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ async def test_coming_back_within_grace_changes_nothing(seats: Table, node: Node
     ann, bob = await seats.player("Ann"), await seats.player("Bob")
     race = await start_race(ann, bob, deal=617, grace=60)
     await play(ann, race, ["1a", "1b"])
+    time.stand_still(node)
     await ann.drop()
     await bob.push("race.online", race=race, player=ann.id, online=False)
     await time.pass_by(59, node)
@@ -73,6 +75,7 @@ async def test_who_stays_away_longer_than_grace_is_abandoned(seats: Table, node:
 async def test_absences_do_not_add_up(seats: Table, node: Node, time: PassingTime) -> None:
     ann, bob = await seats.player("Ann"), await seats.player("Bob")
     race = await start_race(ann, bob, deal=617, grace=60)
+    time.stand_still(node)
     for _ in range(3):
         await ann.drop()
         await bob.push("race.online", race=race, player=ann.id, online=False)
@@ -103,7 +106,9 @@ async def test_at_the_time_limit_who_still_plays_is_timed_out(seats: Table, node
     race = await start_race(ann, bob, cem, variant="one-suit", deal=94, time_limit=60)
     await play(ann, race, ["2a", "2b", "31v2"])
     await play(bob, race, ["2a"])
-    await time.pass_by(59, node)
+    time.stand_still(node)
+    whole = await bob.ask("race.sync", race=race)
+    await time.pass_until(whole["start_at"] + 59_000, node)
     assert (await bob.ask("race.sync", race=race))["state"] == "running"
     await play(bob, race, ["u"], seq=1)
     await time.pass_by(1.5, node)
@@ -127,6 +132,7 @@ async def test_at_the_time_limit_who_still_plays_is_timed_out(seats: Table, node
 async def test_who_is_offline_in_an_open_race_is_removed(seats: Table, node: Node, time: PassingTime) -> None:
     ann, bob, cem = [await seats.player(name) for name in ("Ann", "Bob", "Cem")]
     race = await open_race(ann, bob, cem)
+    time.stand_still(node)
     await ann.drop()
     await bob.push("race.online", race=race, player=ann.id, online=False)
     for player in (bob, cem):
@@ -136,6 +142,7 @@ async def test_who_is_offline_in_an_open_race_is_removed(seats: Table, node: Nod
     await time.pass_by(2, node)
     left = await bob.push("race.left", race=race)
     assert (left["player"], left["reason"]) == (ann.id, "offline")
+    time.go_by_itself()
     await bob.push("race.started", race=race)
     assert (await cem.ask("race.sync", race=race))["host"] == bob.id
     again = await seats.back(ann)
@@ -147,6 +154,7 @@ async def test_an_open_race_without_anyone_online_is_cancelled(seats: Table, nod
     ann, bob = await seats.player("Ann"), await seats.player("Bob")
     race = await open_race(ann)
     await ann.drop()
+    await eventually(lambda: len(node.sessions) == 1)
     await time.pass_by(35, node)
     assert (await bob.ask("race.list"))["races"] == []
     assert (await bob.refused("race.join", race=race))["code"] == "not_running"
@@ -169,15 +177,16 @@ async def test_an_open_race_that_nobody_changes_is_cancelled(seats: Table, node:
 async def test_a_drop_in_the_countdown_counts_from_the_start(seats: Table, node: Node, time: PassingTime) -> None:
     ann, bob = await seats.player("Ann"), await seats.player("Bob")
     race = await open_race(ann, bob, countdown=60, grace=30, deal=617)
+    time.stand_still(node)
     for player in (ann, bob):
         await player.ask("race.ready", race=race)
-    await bob.push("race.countdown", race=race)
+    countdown = await bob.push("race.countdown", race=race)
     await ann.drop()
     await bob.push("race.online", race=race, player=ann.id, online=False)
-    await time.pass_by(85, node)
+    await time.pass_until(countdown["start_at"] + 29_000, node)
     whole = await bob.ask("race.sync", race=race)
     assert [entrant["status"] for entrant in whole["entrants"]] == ["playing", "playing"]
-    await time.pass_by(8, node)
+    await time.pass_by(1, node)
     done = await bob.push("race.done", race=race)
     assert (done["player"], done["status"]) == (ann.id, "abandoned")
 

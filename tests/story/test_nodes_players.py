@@ -92,6 +92,7 @@ async def test_who_connects_at_another_node_takes_over_and_goes_on(house: House)
 async def test_an_absence_is_seen_and_ended_across_nodes(house: House) -> None:
     ann, ben = await house.here.player("Ann"), await house.there.player("Ben")
     race = await start_race(ann, ben, grace=60, **ONE_SUIT)
+    house.time.stand_still(house.nodes[0])
     await ann.drop()
     await ben.push("race.online", race=race, player=ann.id, online=False)
     await house.pass_by(50)
