@@ -12,7 +12,7 @@ T = TypeVar("T")
 POLL = 0.005
 
 
-async def eventually(predicate: Callable[[], T | Awaitable[T]], timeout: float = 30.0) -> T:  # noqa: ASYNC109 - it names the claim, which fails as an assertion.
+async def eventually(predicate: Callable[[], T | Awaitable[T]], timeout: float = 60.0) -> T:  # noqa: ASYNC109 - it names the claim, which fails as an assertion.
     """Return the predicate's first true answer; fail the test if there is none within `timeout` seconds."""
     loop = asyncio.get_running_loop()
     end = loop.time() + timeout

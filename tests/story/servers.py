@@ -18,8 +18,8 @@ COMMAND = (sys.executable, "-c", "from cellrace_client.cli import main; main()")
 """What the command `cellrace` runs."""
 SERVE = (*COMMAND, "serve")
 FIRST_LINE = re.compile(r"cellrace listens on (wss?://\S+/ws), its data is kept by (.+)\n")
-STARTING = 20.0
-"""Seconds within which a server says where it listens."""
+STARTING = 60.0
+"""Seconds after which a server was awaited in vain; on a machine with nothing else to do it is there within one."""
 
 
 class Server:
@@ -102,7 +102,7 @@ async def servers(folder: Path) -> AsyncIterator[Servers]:
         yield made
     finally:
         await made.end()
-        await eventually(lambda: not processes_of(folder), 15)
+        await eventually(lambda: not processes_of(folder))
 
 
 def processes_of(folder: Path) -> list[int]:
