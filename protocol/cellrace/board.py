@@ -11,6 +11,7 @@ from cellrace.notation import FIRST_CELL, HOME, MOVES, PILE_LETTERS, RESERVE, Mo
 from cellrace.variants import Build, Empty, Run, Variant
 
 _KING = 12
+"""The rank of a king, from 0 for an ace."""
 _NO_CARD = bytes((NO_CARD,))
 
 _ONE_CARD: tuple[bytes, ...] = tuple(bytes((card,)) for card in range(64))

@@ -36,6 +36,9 @@ REQUESTS: dict[str, type[ClientMessage]] = {
 }
 """Every request by its name on the wire."""
 
+# Where msgspec's sentences name the value, and the field, that they are about.
+_PATH = re.compile(r" - at `\$\.?([A-Za-z_]*)[^`]*`$")
+_FIELD = re.compile(r"[Ff]ield `([^`]*)`")
 
 R = TypeVar("R", bound=ClientMessage)
 
@@ -245,10 +248,6 @@ def _read_settings(tree: dict[str, object]) -> SettingsRequest:
     except msgspec.ValidationError as wrong:
         blamed = _blame(wrong)
         return UnreadableSettings(wrong=blamed.field or "settings", sentence=str(blamed))
-
-
-_PATH = re.compile(r" - at `\$\.?([A-Za-z_]*)[^`]*`$")
-_FIELD = re.compile(r"[Ff]ield `([^`]*)`")
 
 
 def _blame(wrong: Exception) -> BadMessage:

@@ -9,6 +9,7 @@ from cellrace.errors import UnknownDeal
 from cellrace.variants import Variant
 
 LAST_DEAL = 2**33 - 1
+"""The greatest number of a deal: Microsoft's numbering goes no further."""
 
 UNWINNABLE_FREECELL_DEALS: frozenset[int] = frozenset((11982, 146692, 186216, 455889, 495505, 512118, 517776, 781948))
 """All of 1 to 1,000,000 that cannot be won in `freecell` (RULES, section 5)."""

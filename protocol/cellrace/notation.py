@@ -12,6 +12,7 @@ HOME_LETTER = "h"
 RESERVE_LETTER = "r"
 UNDO = "u"
 
+# Piles by their numbers; columns are 0 to 9.
 FIRST_CELL = 10
 HOME = 18
 RESERVE = 19

@@ -20,6 +20,7 @@ from cellrace.messages import Placement, Replay
 from cellrace.notation import moves_text
 from cellrace.variants import find_variant
 
+# As long as those of Ed25519 are.
 KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 

@@ -32,6 +32,7 @@ MOST_WITHOUT_TARGET = 10_000
 LONGEST_TRY = 300.0
 """Seconds after which a process that gives no answer is replaced; a try takes the processor about one at most."""
 LONGEST_REST = 60.0
+"""Seconds at most until the next try after one that failed; each rest is twice as long as the one before."""
 
 log = structlog.get_logger()
 

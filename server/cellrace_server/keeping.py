@@ -16,6 +16,7 @@ GUEST_GRACE = 1.0
 """The same for one that has nothing to finish: a server ends within five seconds."""
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 10.0
+"""Seconds before a process that has died is started again, the first time and at most."""
 QUICK_DEATH = 5.0
 """A process that dies within so many seconds makes the next pause twice as long."""
 

@@ -30,6 +30,7 @@ from cellrace_server.stock.packing import pack_moves, unpack_moves
 STATES = 40_000
 """Fewer than a stock is made with: of deals that fall so soon there are enough, and a try costs a second at most."""
 LOWEST_PRIORITY = 19
+"""As `nice` has it: what is proved in the time that nobody else wants."""
 PARENT_WATCH = 0.5
 """Seconds between two looks at who the parent is."""
 

@@ -23,6 +23,7 @@ from cellrace_server.tasks import Tasks
 RETRY = 1.0
 """Seconds until a race is woken again when the store has failed or there was nothing to do yet."""
 SHORTEST_PAUSE = 0.02
+"""The same before the start, which is told as soon as it may be."""
 
 log = structlog.get_logger()
 

@@ -32,7 +32,9 @@ KEY_FILE = "signing.key"
 """The file in the data directory."""
 
 _LARGEST = 16 * 1024
+"""Bytes that are read of a file: a key has a few hundred."""
 _OTHERS = 0o077
+"""The bits of a file's mode that let others than its owner use it."""
 
 log = structlog.get_logger()
 

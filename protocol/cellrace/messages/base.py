@@ -9,11 +9,13 @@ from msgspec import Meta, Struct
 from cellrace.deals import LAST_DEAL
 
 PROTOCOL_VERSION = 1
+"""The version that a `welcome` tells, and the names of the subprotocols have."""
 LAST_INTEGER = 2**53 - 1
 """The greatest integer on the wire: the last that every JSON reader keeps exactly."""
 MAX_DEPTH = 8
 """How deep maps and lists of a request may be nested, the message itself counted."""
 MAX_ID_LENGTH = 64
+"""How many characters the id of a request may have."""
 MAX_MOVES = 64
 """How many moves one `move` may carry."""
 LATENCY_CAP = 250

@@ -22,6 +22,7 @@ from cellrace.messages.settings import SettingsRequest
 from cellrace.messages.values import RaceState
 
 MAX_CLIENT_NAME = 200
+"""How many characters the name of a program may have."""
 
 Code = Annotated[str, Meta(description="The code of the race, in any case.")]
 ClientName = Annotated[

@@ -14,6 +14,7 @@ from cellrace.messages.base import Deal, PlayerId, RaceId, Value, VariantId
 from cellrace.variants import find_variant
 
 MAX_GHOSTS = 8
+"""How many ghosts a race may have."""
 
 
 class Placement(StrEnum):

@@ -10,6 +10,7 @@ from cellrace.solver.position import SEPARATOR, SEPARATOR_BYTE, Rules, settle, s
 from cellrace.solver.successors import ANYTHING, NOTHING_EXPOSED, successors
 
 _LAST_BUCKET = 4095
+"""The heaviest weight that is told from the next: what is heavier is hardly ever looked at."""
 _NOT_WON = -1
 _HOMES_SIZE = 5  # The four home counts and the separator before them.
 

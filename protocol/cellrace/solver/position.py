@@ -17,8 +17,10 @@ from cellrace.cards import NO_CARD
 from cellrace.variants import Empty, Run, Variant
 
 SEPARATOR = 64
+"""No card, and no home count."""
 SEPARATOR_BYTE = bytes((SEPARATOR,))
 
+# Targets of a step that are no cards.
 TO_CELL = 52
 TO_EMPTY = 53
 TO_HOME = 54

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cellrace.solver.position import TO_CELL, TO_EMPTY, TO_HOME, UNBOUNDED, Rules
 from cellrace.variants import Run
 
+# What a step has exposed where that is no card.
 NOTHING_EXPOSED = -1
 ANYTHING = -2
 

@@ -1,4 +1,4 @@
-"""A token bucket as a value: how many messages a connection may send."""
+"""A token bucket: how often something may be asked for or sent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from msgspec import Struct
 class Bucket(Struct):
     """Holds up to `burst` tokens, refilled at `per_second`; time is an argument, in seconds.
 
-    The one value here that changes in place: each connection has its own, and it is touched once a message.
+    The one value here that changes in place: there is one for each connection and each address that asks, touched once
+    a message.
     """
 
     burst: float
@@ -32,5 +33,5 @@ class Bucket(Struct):
 
 
 def full_bucket(burst: float, per_second: float, now: float) -> Bucket:
-    """A bucket at the beginning of a connection."""
+    """A bucket of which nothing has been taken yet."""
     return Bucket(burst, per_second, burst, now)

@@ -18,6 +18,7 @@ RESERVED_SHARE = 8
 """One in so many numbers is kept for daily challenges, and never drawn for a race."""
 
 _DAY_MS = 24 * 3_600_000
+"""How long a day is, ms."""
 
 
 def day_of(now: int) -> date:

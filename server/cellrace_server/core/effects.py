@@ -19,6 +19,7 @@ from cellrace_server.core.standings import Finish
 NOT_WON = 10**9
 """What the rows of a daily board that are ranked by cards home stand behind: longer than any time, ms."""
 FULL_HOME = 1_000
+"""More than any pack has cards: less the cards home it ranks them, the most first."""
 
 
 class RowInfo(Struct, frozen=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from cellrace.errors import ErrorCode, Refused
 
 SHORTEST = 2
 LONGEST = 20
+"""How many characters a name has at least and at most."""
 
 _SHOWN = get_profile("NicknameCasePreserved")
 _COMPARED = get_profile("NicknameCaseMapped")

@@ -25,6 +25,7 @@ def _surer(c: float, k: int, _mu: float, sigma_squared: float, *_: object) -> fl
 _MODEL = BradleyTerryFull(gamma=_surer)
 _SCALE = 40
 _BASE = 1000
+"""A rating is `_BASE` and `_SCALE` times what the skill is at least, which is 0 for a new player."""
 
 
 class Skill(Struct, frozen=True, array_like=True):

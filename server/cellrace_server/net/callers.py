@@ -25,10 +25,10 @@ class Callers:
         self._most = bounds.connections
         self._proxies = [ip_network(proxy, strict=False) for proxy in proxies]
         self._handshakes = Quota(bounds.handshakes, bounds.handshakes_per_second)
-        # As many entries as there are addresses that are connected.
+        # As many entries as there are addresses that are connected, or have asked for nothing yet.
         self._connected: Counter[str] = Counter()
-        self._most_silent = bounds.handshakes
         self._silent: Counter[str] = Counter()
+        self._most_silent = bounds.handshakes
 
     def address(self, peer: str, forwarded: Sequence[str]) -> str:
         """The caller's address, given the values of `X-Forwarded-For`, which only trusted proxies are believed."""

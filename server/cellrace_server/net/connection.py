@@ -27,8 +27,9 @@ Receive = Callable[[bytes, bool, float], None]
 IDLE_FRAMES = 256
 """Frames at once that are no message: pings, pongs, pieces of a message, what comes after the end was told."""
 IDLE_FRAMES_PER_SECOND = 128.0
+"""So many of them in the long run; after more the client is not read any more."""
 DEAF = 0.5
-"""Seconds that the farewell of such a client is waited for: it is not read either."""
+"""Seconds that the farewell of such a client is waited for: that is not read either."""
 AT_A_TIME = 4096
 """Bytes that are taken apart at a time: of a flood that is read in one go, the rest is dropped once it is known."""
 

@@ -30,6 +30,7 @@ ALL_OF_IPV6 = "::"
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
 _NUMBERS = re.compile(r"[0-9]+(\.[0-9]+){3}")
 _BACKLOG = 1024
+"""Connections that the system holds until they are taken: all of a node that has died come at once."""
 HANDSHAKE = 5.0
 """Within how many seconds whoever connects must have asked for something."""
 

@@ -1,4 +1,4 @@
-"""How often each address may ask over HTTP, where there is no connection to count on."""
+"""How often each address may ask over HTTP or shake hands, where there is no connection yet to count on."""
 
 from __future__ import annotations
 

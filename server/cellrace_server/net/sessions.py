@@ -13,6 +13,7 @@ from cellrace_server.store.players import PlayerStore
 COMPARISON = 10.0
 """Seconds between two looks whether the players have newer connections elsewhere."""
 _COMPARED_AT_ONCE = 256
+"""Players that the store is asked about in one go, so that others get their turn in between."""
 
 
 class Sessions:

@@ -22,6 +22,7 @@ _MAGIC = b"CRS1"
 _HEAD = struct.Struct("<4sI")
 _CARDS = 40
 _TARGETS = 20
+"""More than a move can carry, and as many as there are piles."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from cellrace_server.store.library import Answer, Link
 from cellrace_server.store.records import pairs, read_records
 
 _AT_ONCE = 1_000
+"""About how many keys the store looks at in one call, so that others get their turn in between."""
 _RACE = re.compile(r"race:\{([^{}]+)\}")
 _BOARD = re.compile(r"board:\{([^{}]+)\}(?::rows)?")
 _FINISHED = re.compile(r"player:\{([^{}]+)\}:finished:(.+)")

@@ -28,15 +28,19 @@ SLEW = 5_000
 DRIFT = 100
 """By how many millionths two clocks may drift apart."""
 LARGEST_DISAGREEMENT = 250_000
+"""How far apart the clocks of a node that is ready may be, microseconds."""
 LARGEST_ERROR = 25_000
+"""How unsure the clock of such a node may be, microseconds."""
 STEP_AFTER = 10_000_000
-"""For how long the store's clock must have been ahead before this one follows in one step."""
+"""For how long the store's clock must have been ahead before this one follows in one step, microseconds."""
 
 _SAMPLES_KEPT = 32
 _FIRST_SAMPLES = 8
 _FIRST_PAUSE = 0.05
 _PAUSE = 2.0
+"""Seconds between two samples, after the first few."""
 _CANCELLED_AGAIN = 0.2
+"""After how many seconds a sampler that goes on in spite of it is cancelled again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class Sample:
         return self.half + max(0, monotonic - self.received) * DRIFT // 1_000_000
 
     def agrees_with(self, newer: Sample) -> bool:
-        """Say whether one clock that only drifts can have given both."""
+        """Whether one clock that only drifts can have given both."""
         return abs(self.offset - newer.offset) <= self.bound_at(newer.received) + newer.half + 1
 
 
@@ -98,7 +102,7 @@ class Estimate:
         return fed
 
     def now_at(self, monotonic: int) -> int:
-        """Read the race clock: microseconds since the epoch."""
+        """The race clock: microseconds since the epoch."""
         return monotonic + self._offset_at(monotonic)
 
     def error_bound_at(self, monotonic: int) -> int:
@@ -110,7 +114,7 @@ class Estimate:
         return abs(self.best.offset - self._offset_at(monotonic))
 
     def ready_at(self, monotonic: int) -> bool:
-        """Say whether the clock is good enough to race by."""
+        """Whether the clock is good enough to race by."""
         return (
             self.disagreement_at(monotonic) <= LARGEST_DISAGREEMENT and self.error_bound_at(monotonic) <= LARGEST_ERROR
         )
@@ -162,15 +166,15 @@ class RaceClock:
             self._sampler = None
 
     def now(self) -> int:
-        """Read the race clock in ms since the epoch."""
+        """The race clock: ms since the epoch."""
         return self.at(self._monotonic())
 
     def at(self, monotonic: float) -> int:
-        """Tell what the race clock shows at a reading of the monotonic clock, as a frame's arrival."""
+        """What the race clock shows at a reading of the monotonic clock, as a frame's arrival."""
         return self._estimate.now_at(_micros(monotonic)) // 1000
 
     def seconds_until(self, instant: int) -> float:
-        """Tell how long to wait until the race clock shows `instant`, 0 if it has passed."""
+        """How many seconds to wait until the race clock shows `instant`; 0 if it has passed."""
         return max(0.0, instant / 1000 - self._estimate.now_at(self._moment()) / 1_000_000)
 
     @property
@@ -190,7 +194,7 @@ class RaceClock:
 
     @property
     def ready(self) -> bool:
-        """Say whether the clock is good enough to race by."""
+        """Whether the clock is good enough to race by."""
         return self._estimate.ready_at(self._moment())
 
     def _moment(self) -> int:

@@ -30,6 +30,7 @@ OLDEST_VERSION = (7, 0)
 FIRST_ANSWER = 4.5
 """Seconds within which a store must answer at the start of a server."""
 
+# All in seconds.
 _CONNECT_TIMEOUT = 2.0
 _ANSWER_TIMEOUT = 3.0
 _RETRIES = 6  # Most of a second in all, in which an embedded store is up again after a kill.
@@ -39,7 +40,7 @@ _IDLE_BEFORE_PING = 15
 _PAUSE_BEFORE_NEXT_LOOK = 0.1
 _CONNECTIONS = 64  # The store writes to disk once for all that it is told at the same time.
 _SECRETS = frozenset({"password", "sentinel_password", "ssl_password"})
-_MOST_REPLICAS = 100
+_MOST_REPLICAS = 100  # More is a slip: nothing would ever be answered.
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ MANY = 10_000
 """Of more numbers than these the reserved ones are not sorted out before some are picked: there are enough others."""
 
 _DRAW_NAME = 12
+"""Characters of a draw's salt that name it in the histories: enough to tell draws apart, too few to find the salt."""
 _RANDOM = secrets.SystemRandom()
 
 

@@ -8,6 +8,7 @@ from cellrace_server.store.library import Answer, Link
 CLAIM = 5_000
 """For how long a claimed race is left to the node that claimed it, ms."""
 CLAIMED_AT_ONCE = 200
+"""How many races one sweep takes; the next one takes the others."""
 
 
 class DueStore:

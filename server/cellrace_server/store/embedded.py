@@ -44,6 +44,8 @@ DURABLE = {
 SHUT_DOWN = 1.2
 """Seconds that the last server waits for the store's end; the keeper waits longer."""
 
+# Seconds: between two looks at the keeper, after failures at most; between two questions to whom is waited for; for an
+# answer of the store.
 _WATCH = 0.25
 _LONGEST_WATCH = 2.0
 _POLL = 0.01

@@ -32,11 +32,14 @@ LOG = "store.log"
 SHUTDOWN = b"SHUTDOWN NOSAVE\r\n"
 
 QUICK_DEATH = 1.0
+"""A store that dies within so many seconds of its start makes the next pause twice as long."""
 QUICK_DEATHS_AT_MOST = 5
 FIRST_PAUSE = 0.02
 LONGEST_STOP = 3.0
+"""Seconds that a store has to end when it is told to."""
 
 PR_SET_PDEATHSIG = 1
+"""What `prctl` calls the signal that a process gets when its parent dies."""
 
 
 def open_lock(path: Path) -> int:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 _LEVEL = 9
+"""The best that zlib can do."""
 _RAW = -15
 """Deflate without a head and a sum, which would be a tenth of so little."""
 _MOVE = re.compile("u|[^u].(?:v.)?")

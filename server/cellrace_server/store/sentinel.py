@@ -28,6 +28,7 @@ from .connections import TCPConnection
 
 SCHEMES = ("redis+sentinel://", "rediss+sentinel://")
 DEFAULT_PORT = 26379
+"""The port of a Sentinel for which the URL names none."""
 SENTINEL_TIMEOUT = 1.0
 """Seconds that a Sentinel has to take a connection, and again to answer."""
 LAST_WORD = 0.05
