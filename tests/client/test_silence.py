@@ -10,8 +10,11 @@ import pytest
 from cellrace_client.connection import Connection, silence
 from cellrace_client.events import Back, Dropped, Event, Heard, Silent, Synced
 from cellrace_client.terminal.sentences import tell_event
-from tests.client.connecting import connected
+from tests.client.connecting import Standing, connected
 from tests.client.fake_server import Peer, fake_server, running
+
+A_WHILE = 0.5
+"""Seconds that are silence, and no look that was held up."""
 
 
 @pytest.fixture(autouse=True)
@@ -28,18 +31,21 @@ async def changes(connection: Connection) -> AsyncIterator[Event]:
 
 
 async def test_an_answer_that_does_not_come_is_told_and_so_is_that_it_has_come() -> None:
-    told = asyncio.Event()
+    asked, told, clock = asyncio.Event(), asyncio.Event(), Standing()
 
     async def script(peer: Peer) -> None:
         await peer.welcome("r1")
         await peer.answer(await peer.expect("race.sync"), "race", **running("r1"))
         move = await peer.expect("move")
+        asked.set()
         await told.wait()
         await peer.answer(move, "moved", race="r1", seq=1, steps=[["1a"]], home=0, at=10, won=False)
         await peer.linger()
 
-    async with fake_server(script) as server, connected(server) as c:
+    async with fake_server(script) as server, connected(server, clock=clock) as c:
         moving = asyncio.create_task(c.move("r1", "1a"))
+        await asked.wait()
+        clock.now += A_WHILE
         heard = changes(c)
         assert await anext(heard) == Silent()
         assert not moving.done()
@@ -72,12 +78,13 @@ async def test_a_request_that_is_put_off_again_and_again_is_unanswered_too() -> 
 
 async def test_a_silence_ends_with_its_connection() -> None:
     """That it is cut, and is back, says it all."""
-    told = asyncio.Event()
+    asked, told, clock = asyncio.Event(), asyncio.Event(), Standing()
 
     async def silent(peer: Peer) -> None:
         await peer.welcome("r1")
         await peer.answer(await peer.expect("race.sync"), "race", **running("r1"))
         await peer.expect("move")
+        asked.set()
         await told.wait()
         peer.socket.transport.abort()
 
@@ -91,8 +98,10 @@ async def test_a_silence_ends_with_its_connection() -> None:
                     await peer.answer(request, "moved", race="r1", seq=1, steps=[["1a"]], home=0, at=10, won=False)
         await peer.linger()
 
-    async with fake_server(silent, again) as server, connected(server) as c:
+    async with fake_server(silent, again) as server, connected(server, clock=clock) as c:
         moving = asyncio.create_task(c.move("r1", "1a"))
+        await asked.wait()
+        clock.now += A_WHILE
         assert await anext(changes(c)) == Silent()
         told.set()
         await moving
