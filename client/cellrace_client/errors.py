@@ -3,7 +3,8 @@
     CellraceError
     ├── Unreachable     no connection could be made
     ├── Closed          the connection has ended for good; `close_code` says why
-    └── Unanswered      a request got no answer, and repeating it could do it twice
+    ├── Unanswered      a request got no answer, and repeating it could do it twice
+    └── Unclear         what was typed does not say what is to be done
 
 A request that the server refuses raises `cellrace.errors.Refused`.
 """
@@ -45,3 +46,7 @@ class Unanswered(CellraceError):
     def __init__(self, request: str) -> None:
         super().__init__(f"The connection dropped before {request} was answered; it may or may not have been done.")
         self.request = request
+
+
+class Unclear(CellraceError):
+    """A command was typed that does not say all that it must, or asks for what is not there."""

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from cellrace.autoplay import Autoplay
-from cellrace.errors import BadMessage
 from cellrace.messages import Ends, Ghost, SettingsRequest
 from cellrace.notation import MOVES
+from cellrace_client.errors import Unclear
 from cellrace_client.terminal.commands import (
     ALIASES,
     WORDS,
@@ -68,7 +68,7 @@ def test_any_line_can_be_read(line: str) -> None:
     read_line(line)
     with_settings = read_line(f"open {line}")
     assert isinstance(with_settings, Command)
-    with suppress(BadMessage):
+    with suppress(Unclear):
         read_settings(with_settings.rest)
 
 
@@ -103,7 +103,7 @@ def test_settings_are_read_as_the_protocol_names_them() -> None:
 )
 def test_settings_that_are_none_are_refused(words: tuple[str, ...]) -> None:
     """A sentence says what is wrong with them."""
-    with pytest.raises(BadMessage):
+    with pytest.raises(Unclear):
         read_settings(words)
 
 

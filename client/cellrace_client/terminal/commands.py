@@ -9,9 +9,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import fields
 
-from cellrace.errors import BadMessage, InvalidText
+from cellrace.errors import InvalidText
 from cellrace.messages import Ghost, SettingsRequest
 from cellrace.notation import parse_moves
+from cellrace_client.errors import Unclear
 from cellrace_client.language import _, p_
 from cellrace_client.terminal.keyboard import latin_by_place
 
@@ -158,14 +159,14 @@ _NUMBERS = ("deal", "seats", "time_limit", "countdown", "grace")
 
 
 def read_settings(words: tuple[str, ...]) -> SettingsRequest:
-    """The settings of `open`: a game first, if any, then SETTING=VALUE. Raises BadMessage."""
+    """The settings of `open`: a game first, if any, then SETTING=VALUE. Raises Unclear."""
     given: dict[str, Setting] = {}
     for i, word in enumerate(words):
         name, equals, value = word.lower().partition("=")
         name = name.replace("-", "_")
         if not equals:
             if i:
-                raise BadMessage(_("{word} is no setting; write it as NAME=VALUE.").format(word=word), word)
+                raise Unclear(_("{word} is no setting; write it as NAME=VALUE.").format(word=word))
             name, value = "variant", word.lower()
         given[name] = _setting(name, value)
     return _convert(given)
@@ -176,23 +177,23 @@ def _convert(given: Mapping[str, Setting]) -> SettingsRequest:
         return msgspec.convert(given, SettingsRequest)
     except msgspec.ValidationError as wrong:
         why = str(wrong).partition(" - at")[0].lower()
-        raise BadMessage(_("These settings cannot be used: {why}.").format(why=why)) from None
+        raise Unclear(_("These settings cannot be used: {why}.").format(why=why)) from None
 
 
 def _setting(name: str, value: str) -> Setting:
     if name in _TRUTHS:
         if value in _ON + _OFF:
             return value in _ON
-        raise BadMessage(_("{name} is yes or no.").format(name=name), name)
+        raise Unclear(_("{name} is yes or no.").format(name=name))
     if name in _NUMBERS:
         if value.isascii() and value.isdigit() and len(value) < 16:
             return int(value)
-        raise BadMessage(_("{name} is a number.").format(name=name), name)
+        raise Unclear(_("{name} is a number.").format(name=name))
     return tuple(map(_ghost, value.split(","))) if name == "ghosts" else value
 
 
 def _ghost(word: str) -> Ghost:
     race, slash, player = word.partition("/")
     if not (race and slash and player):
-        raise BadMessage(_("A ghost is written as RACE/PLAYER, several with commas between them."), "ghosts")
+        raise Unclear(_("A ghost is written as RACE/PLAYER, several with commas between them."))
     return Ghost(race=race, player=player)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Daily, LeaderboardGet
 from cellrace_client.connection import Connection
+from cellrace_client.errors import Unclear
 from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.commands import Command
@@ -108,8 +109,7 @@ class CompetingCommands:
         deals = [word for word in rest if word.isascii() and word.isdigit()]
         others = [word for word in rest if word not in boards and word not in deals]
         if len(boards) != 1 or len(deals) > 1 or len(others) > 1:
-            self._say(_("Say which: leaderboard {boards}.").format(boards=", ".join(BOARDS)))
-            return
+            raise Unclear(_("Say which: leaderboard {boards}.").format(boards=", ".join(BOARDS)))
         deal = int(deals[0]) if deals else None
         variant = others[0] if others else DEFAULT_GAME
         await self._show(LeaderboardGet(board=boards[0], variant=variant, deal=deal, around=boards[0] != "deal"))

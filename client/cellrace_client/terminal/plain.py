@@ -10,7 +10,7 @@ from cellrace.errors import CellraceError, ErrorCode, IllegalMove, Refused
 from cellrace.messages import MAX_MOVES, EntrantStatus, MovedPush, RaceState, StartedPush
 from cellrace.notation import UNDO
 from cellrace_client.connection import Connection
-from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.errors import Closed, Unclear, Unreachable
 from cellrace_client.events import Back, Event, Happened, Matched, Renamed, Synced
 from cellrace_client.language import _
 from cellrace_client.race_view import DONE, RaceView
@@ -222,8 +222,7 @@ class PlainClient:
     async def _undo(self, rest: tuple[str, ...]) -> None:
         count = rest[0] if rest else "1"
         if not (count.isascii() and count.isdigit() and 1 <= int(count[:4]) <= MAX_MOVES):
-            self.say(_("Say how many moves to take back, 1 to {most}: undo 3.").format(most=MAX_MOVES))
-            return
+            raise Unclear(_("Say how many moves to take back, 1 to {most}: undo 3.").format(most=MAX_MOVES))
         await self._play((UNDO,) * int(count))
 
     async def _play(self, moves: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from cellrace.messages import Entrant, EntrantStatus, RaceState, Summary
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
+from cellrace_client.errors import Unclear
 from cellrace_client.language import _, spoken
 from cellrace_client.race_view import DONE, RaceView, goes_on, seated
 from cellrace_client.terminal.board_lines import board_lines
@@ -135,14 +136,12 @@ class Commands:
 
     async def _join(self, rest: tuple[str, ...]) -> None:
         if len(rest) != 1:
-            self._say(_("Say which race: join RACE or join CODE; list tells those that are open."))
-            return
+            raise Unclear(_("Say which race: join RACE or join CODE; list tells those that are open."))
         self._enter(await _by_id_or_code(self._connection.join, rest[0]))
 
     async def _watch(self, rest: tuple[str, ...]) -> None:
         if len(rest) != 1:
-            self._say(_("Say which race: watch RACE or watch CODE."))
-            return
+            raise Unclear(_("Say which race: watch RACE or watch CODE."))
         view = await _by_id_or_code(self._connection.watch, rest[0])
         self._enter(view)
         if view.dealt is not None:
@@ -157,22 +156,14 @@ class Commands:
         elif not name:
             shown = [line for player in shown_boards(view) for line in board_of(view, player)]
             self._say(*shown or first_board_lines(view))
-        elif (entrant := self._named(view.entrants, name)) is not None:
-            self._say(*board_of(view, entrant.player.id))
-
-    def _named(self, entrants: Sequence[Entrant], name: str) -> Entrant | None:
-        """The one of a name; says so where there is none."""
-        entrant = next((one for one in entrants if one.player.name.lower() == name.lower()), None)
-        if entrant is None:
-            self._say(_("Nobody called {name} is in the race.").format(name=name))
-        return entrant
+        else:
+            self._say(*board_of(view, _named(view.entrants, name).player.id))
 
     async def _kick(self, name: str) -> None:
         view = self.view()
         if not name:
-            self._say(_("Say whom: kick NAME."))
-        elif (entrant := self._named(view.rivals, name)) is not None:
-            await self._connection.kick(view.race, entrant.player.id)
+            raise Unclear(_("Say whom: kick NAME."))
+        await self._connection.kick(view.race, _named(view.rivals, name).player.id)
 
     async def _stop(self, word: str, *, sure: bool) -> None:
         view = self.view()
@@ -230,14 +221,12 @@ class Commands:
 
     async def _hint(self) -> None:
         view = self.view()
-        why = why_no_hint(view)
-        if why is not None:
-            self._say(why)
-        elif view.game is None or not view.playing:
-            self._say(_("There are hints only while you play."))
-        else:
-            move = await find_hint(self._thinker, view.game)
-            self._say(tell_hint(view.game.board, move))
+        if (why := why_no_hint(view)) is not None:
+            raise Unclear(why)
+        if view.game is None or not view.playing:
+            raise Unclear(_("There are hints only while you play."))
+        move = await find_hint(self._thinker, view.game)
+        self._say(tell_hint(view.game.board, move))
 
     def _rules(self, named: str | None) -> None:
         variant = find_variant(named.lower()) if named else self.view().variant
@@ -260,6 +249,14 @@ class Commands:
             await self._connection.view_where(view.race, has_begun if view.me else _is_past_its_start)
         elif not view.ended:
             await self._connection.view_where(view.race, lambda view: view.ended)
+
+
+def _named(entrants: Sequence[Entrant], name: str) -> Entrant:
+    """The one of a name. Raises Unclear where there is none."""
+    entrant = next((one for one in entrants if one.player.name.lower() == name.lower()), None)
+    if entrant is None:
+        raise Unclear(_("Nobody called {name} is in the race.").format(name=name))
+    return entrant
 
 
 class _AskForRace(Protocol):
