@@ -25,15 +25,13 @@ from cellrace.messages import (
     SettingsRequest,
     UnreadableSettings,
 )
-from cellrace.messages.base import Count, RaceId
+from cellrace.messages.base import Count, RaceId, wire_name
 from cellrace.messages.requests import Moves
 
 MSGPACK_SUBPROTOCOL = "cellrace.v1.msgpack"
 JSON_SUBPROTOCOL = "cellrace.v1.json"
 
-REQUESTS: dict[str, type[ClientMessage]] = {
-    str(request.__struct_config__.tag): request for request in get_args(ClientMessage)
-}
+REQUESTS: dict[str, type[ClientMessage]] = {wire_name(request): request for request in get_args(ClientMessage)}
 """Every request by its name on the wire."""
 
 # Where msgspec's sentences name the value, and the field, that they are about.

@@ -28,6 +28,7 @@ from cellrace.messages import (
     SettingsRequest,
 )
 from cellrace.messages.answers import Error
+from cellrace.messages.base import wire_name
 from cellrace.protocol_page import protocol_page, read_sections
 
 Schema = dict[str, Any]
@@ -70,11 +71,6 @@ def asyncapi() -> bytes:
         },
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2)
-
-
-def wire_name(message: type[Struct]) -> str:
-    """The `type` of a message."""
-    return str(message.__struct_config__.tag)
 
 
 def _message(message: type[Struct]) -> Schema:

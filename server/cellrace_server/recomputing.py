@@ -20,6 +20,7 @@ from cellrace_server.core.effects import (
     Finished,
     Score,
     effects_of,
+    is_board_of_races,
     rating_board,
     streak_board,
     streak_ends_at,
@@ -120,9 +121,7 @@ class Recomputation:
 
     async def _check_boards(self) -> None:
         wanted = self._expected.scores
-        known = [
-            name for name in await self._store.census.boards() if name.partition(":")[0] not in ("rating", "streak")
-        ]
+        known = filter(is_board_of_races, await self._store.census.boards())
         for board in sorted({*known, *wanted}):
             rows = await self._store.census.rows(board)
             scores = wanted.get(board, {})

@@ -41,6 +41,11 @@ Cells = tuple[Card | None, ...]
 RequestId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)] | Annotated[int, Meta(ge=0, le=LAST_INTEGER)]
 
 
+def wire_name(message: type[Struct]) -> str:
+    """The `type` of a message."""
+    return str(message.__struct_config__.tag)
+
+
 class Value(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A map inside a message."""
 

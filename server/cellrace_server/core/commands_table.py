@@ -14,6 +14,7 @@ from cellrace.messages import (
     RaceState,
     Request,
 )
+from cellrace.messages.base import wire_name
 from cellrace.protocol_page import table
 from cellrace_server.core.commands import (
     ALLOWED,
@@ -48,7 +49,7 @@ _INTRODUCTION = (
 
 def requests_by_state() -> str:
     """What a client should know, as a section of the protocol page."""
-    rows = [(f"`{request.__struct_config__.tag}`", *answers(command)) for command, request in REQUESTS.items()]
+    rows = [(f"`{wire_name(request)}`", *answers(command)) for command, request in REQUESTS.items()]
     return f"{_INTRODUCTION}\n{table(('request', *RaceState), rows)}"
 
 

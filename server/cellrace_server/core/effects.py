@@ -86,6 +86,11 @@ def is_deal_board(board: str) -> bool:
     return board.startswith("deal:")
 
 
+def is_board_of_races(board: str) -> bool:
+    """Whether each row of a board is what one race says; ratings and streaks are made by many."""
+    return not board.startswith(("rating:", "streak:"))
+
+
 def daily_board(day: date, variant: str) -> str:
     """The board of a day's challenge."""
     return f"daily:{day}:{variant}"

@@ -9,8 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .connect import OLDEST_VERSION
-from .errors import StoreUnfit
+from cellrace_server.store.connect import OLDEST_VERSION
+from cellrace_server.store.errors import StoreUnfit
 
 
 def find_binary() -> Path:

@@ -21,7 +21,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
-from .errors import FAILURES, StoreUnavailable
+from cellrace_server.store.errors import FAILURES, StoreUnavailable
 
 SLEW = 5_000
 """By how many millionths the clock may run faster or slower while it is corrected: 5 ms a second."""

@@ -21,10 +21,10 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from .connections import TOLD
-from .errors import FAILURES, StoreUnavailable, StoreUnfit
-from .replicas import Replicas
-from .sentinel import SCHEMES, NoPrimary, SentinelsRefuse, UnknownService, primary_pool
+from cellrace_server.store.connections import TOLD
+from cellrace_server.store.errors import FAILURES, StoreUnavailable, StoreUnfit
+from cellrace_server.store.replicas import Replicas
+from cellrace_server.store.sentinel import SCHEMES, NoPrimary, SentinelsRefuse, UnknownService, primary_pool
 
 OLDEST_VERSION = (7, 0)
 FIRST_ANSWER = 4.5

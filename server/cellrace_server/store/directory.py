@@ -12,8 +12,8 @@ import shutil
 import stat
 from pathlib import Path
 
-from . import keeper
-from .errors import StoreUnfit
+from cellrace_server.store import keeper
+from cellrace_server.store.errors import StoreUnfit
 
 DATA = "appendonlydir"
 """What holds the data, as the store names it."""

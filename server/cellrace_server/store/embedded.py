@@ -23,10 +23,10 @@ from urllib.parse import quote
 
 import structlog
 
-from . import directory, keeper
-from .binary import find_binary
-from .errors import StoreUnavailable, StoreUnfit
-from .keeper import open_lock, try_lock
+from cellrace_server.store import directory, keeper
+from cellrace_server.store.binary import find_binary
+from cellrace_server.store.errors import StoreUnavailable, StoreUnfit
+from cellrace_server.store.keeper import open_lock, try_lock
 
 SOCKET = "store.sock"
 SOCKET_ELSEWHERE = "store.socket-directory"

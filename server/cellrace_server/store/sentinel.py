@@ -24,7 +24,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as NotConnected
 
-from .connections import TCPConnection
+from cellrace_server.store.connections import TCPConnection
 
 SCHEMES = ("redis+sentinel://", "rediss+sentinel://")
 DEFAULT_PORT = 26379
