@@ -26,7 +26,7 @@ PARTITIONS = ("both ways", "replies", "requests", "connections")
 TELL_EACH = 20
 """After so many faults one hears how far the run is."""
 CALM = 12.0
-"""Seconds after the last fault within which every race that is over must be seen to be."""
+"""Seconds after the last fault within which every race that is over must be seen to be, on a machine of one's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +56,8 @@ class Plot:
     """Settings of the store other than those that keep everything."""
     disk: float = 0.0
     """Seconds that the store's disk takes to write down what it was given."""
+    calm: float = CALM
+    """Seconds for all races to come to their end after the last fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +108,11 @@ class Chaos:
 
     async def _calm_down(self, groups: list[asyncio.Task[None]]) -> None:
         """Let all races that are under way come to their end."""
-        done, going = await asyncio.wait(groups, timeout=0.1 if self.history.problems else CALM)
+        done, going = await asyncio.wait(groups, timeout=0.1 if self.history.problems else self._plot.calm)
         for group in done:
             group.result()
         if going:
-            self.history.problem(f"{CALM:g} s after the last fault {len(going)} groups are still in a race")
+            self.history.problem(f"{self._plot.calm:g} s after the last fault {len(going)} groups are still in a race")
 
     async def _check(self) -> list[str]:
         client = client_for(self._house.store.url)
@@ -131,6 +133,7 @@ class Chaos:
         ]
         for racer in racers:
             racer.patience = self._plot.patience
+            racer.unsure = max(racer.unsure, self._plot.calm)
         try:
             await asyncio.gather(*(racer.come() for racer in racers))
             while not self._over:
@@ -159,7 +162,7 @@ class Chaos:
             end = racer.chance.choices(["won", "conceded", "forfeited"], [6, 2, 1])[0]
             await racer.play(race, Plan(variant, started["deal"], racer.chance, end))
         # The others may be held up for as long as faults go on.
-        await racer.see_the_end(race, 60 if not self._over else CALM)
+        await racer.see_the_end(race, max(60, self._plot.calm) if not self._over else self._plot.calm)
 
     # --- harm
 
@@ -170,6 +173,7 @@ class Chaos:
         faults += ["pause", "pause store"] * (plot.pauses // 2)
         faults += [f"cut off: {PARTITIONS[n % len(PARTITIONS)]}" for n in range(plot.partitions)]
         chance.shuffle(faults)
+        await self._be_under_way()
         await asyncio.sleep(1)
         coming: list[asyncio.Task[None]] = []
         for done, fault in enumerate(faults):
@@ -197,6 +201,13 @@ class Chaos:
                     self._house.store.go_on()
             await asyncio.sleep(chance.uniform(0.2, 1.8) * plot.pause)
         await asyncio.gather(*coming)
+
+    async def _be_under_way(self) -> None:
+        """Wait until somebody plays: harm that is done before finds nothing to harm."""
+        try:
+            await eventually(lambda: self.history.counts["moves answered"] or self.history.problems, 60)
+        except AssertionError:
+            self.history.problem("nobody has moved within 60 s")
 
     async def _kill_node(self, node: NodeProcess) -> None:
         # One after the other: two that start at one address are in each other's way for good.

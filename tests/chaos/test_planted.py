@@ -32,7 +32,7 @@ def test_a_planted_bug_is_found(name: str) -> None:
 @with_a_slow_disk
 async def test_a_slow_disk_alone_loses_nothing(tmp_path: Path) -> None:
     """It is `everysec` that does: a store that writes before it answers is slow, and right."""
-    outcome = await Chaos(tmp_path, Plot(node_kills=0, store_kills=2, pauses=0, pause=0.3, disk=0.03)).run()
+    outcome = await Chaos(tmp_path, Plot(node_kills=0, store_kills=2, pauses=0, pause=0.3, disk=0.03, calm=60)).run()
     assert not outcome.violations, "\n".join([outcome.figures, *outcome.violations[:10]])
     assert outcome.moves, outcome.figures
 
