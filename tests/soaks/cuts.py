@@ -101,7 +101,7 @@ class _Cuts:
         self.done["half open"] += 1
         before = self._proxy.subscribed
         self._proxy.deafen()
-        await eventually(lambda: self._proxy.subscribed > before, 15)
+        await eventually(lambda: self._proxy.subscribed > before, 60)
 
 
 async def run(folder: Path, size: int, tell: Tell) -> list[Figure]:

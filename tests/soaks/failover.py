@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.chaos.house import House, NodeProcess, StoreProcess
-from tests.chaos.run import Chaos, Plot
+from tests.chaos.run import CALM, Chaos, Plot
 from tests.server.store.sentinels import Pair, Store, Watched, wait_until
 from tests.soaks.figures import Figure, Tell, quantile
 from tests.soaks.restart import DEADLINE, told
@@ -54,13 +54,13 @@ class WatchedStore(StoreProcess):
         """Kill the primary and wait until the other one is it, then let the dead one follow."""
         primary, replica = self._servers
         primary.kill()
-        wait_until(lambda: replica.is_primary, 30)
+        wait_until(lambda: replica.is_primary)
         primary.start()
         primary.client.replicaof("127.0.0.1", str(replica.port))
         self._servers = replica, primary
         pair = Pair.__new__(Pair)
         pair.primary, pair.replica = self._servers
-        wait_until(pair.keeps_up, 30)
+        wait_until(pair.keeps_up)
 
 
 class WatchedHouse(House):
@@ -76,14 +76,15 @@ class WatchedHouse(House):
 class Failovers(Chaos):
     """A run in which the store fails over again and again."""
 
-    def __init__(self, folder: Path, size: int) -> None:
+    def __init__(self, folder: Path, size: int, calm: float) -> None:
         self._watched_house = WatchedHouse(folder)
-        super().__init__(folder, Plot(groups=3, patience=DEADLINE), self._watched_house)
+        super().__init__(folder, Plot(groups=3, patience=DEADLINE, calm=calm), self._watched_house)
         self._size = size
         self.killed_at: list[float] = []
 
     async def do_harm(self) -> None:
         """Fail over so often."""
+        await self._be_under_way()
         for _ in range(self._size):
             await asyncio.sleep(BETWEEN)  # Play goes on, and the nodes see that there is a replica.
             if self.history.problems:
@@ -104,9 +105,9 @@ class Failovers(Chaos):
         ]
 
 
-async def run(folder: Path, size: int, tell: Tell) -> list[Figure]:
+async def run(folder: Path, size: int, tell: Tell, calm: float = CALM) -> list[Figure]:
     """Fail over so often under play."""
-    chaos = Failovers(folder, size)
+    chaos = Failovers(folder, size, calm)
     async with told(chaos, tell):
         outcome = await chaos.run()
     tell(outcome.figures)
@@ -116,7 +117,7 @@ async def run(folder: Path, size: int, tell: Tell) -> list[Figure]:
         Figure("failovers under play", len(chaos.killed_at), least=size),
         Figure("moves answered", outcome.moves),
         Figure("moves lost, and whatever else is wrong", len(outcome.violations), most=0),
-        Figure("connections that ended, or had no answer for 4 s", sum(chaos.history.closes.values())),
+        Figure(f"connections that ended, or had no answer for {DEADLINE:g} s", sum(chaos.history.closes.values())),
         Figure("write gap: median", quantile(chaos.gaps, 0.5), "s"),
         Figure("write gap: p99", quantile(chaos.gaps, 0.99), "s", most=MOST_GAP),
     ]

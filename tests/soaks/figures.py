@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-_SPEEDS = ("ms", "s", "%")
-_SHARED_CORES = 5
-"""So many times slower may be what runs beside all other tests, on any machine."""
+_SLOWER = {"ms": 50.0, "s": 25.0, "%": 5.0}
+"""So many times as much may it be beside all other tests, on any machine: a stall of a second is no lack of speed."""
 
 Tell: TypeAlias = Callable[[str], None]
 """Says how far a soak is."""
@@ -37,8 +36,8 @@ def broken_in_short(figures: Sequence[Figure]) -> list[Figure]:
 
 
 def _in_the_suite(figure: Figure) -> Figure:
-    slower = figure.unit in _SPEEDS and figure.most is not None
-    return replace(figure, most=(figure.most or 0) * _SHARED_CORES) if slower else figure
+    slower = figure.unit in _SLOWER and figure.most is not None
+    return replace(figure, most=(figure.most or 0) * _SLOWER[figure.unit]) if slower else figure
 
 
 def table(figures: Sequence[Figure]) -> str:

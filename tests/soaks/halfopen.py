@@ -102,7 +102,7 @@ async def _found(rider: Going, chance: Random, number: int, ping: float) -> floa
 async def _hear(host: Player, riders: dict[str, Going], tell: Tell) -> None:
     left = len(riders)
     while left:
-        message = await host.read(60)
+        message = await host.read(100)
         if message["type"] == "race.online" and not message["online"] and message["player"] in riders:
             riders[message["player"]].found.set()
             left -= 1
@@ -130,5 +130,5 @@ async def _rebuilt(proxy: FaultProxy, pause: float) -> float:
     await asyncio.sleep(pause)  # Not all in one phase of their echoes.
     before, began = proxy.subscribed, time.monotonic()
     proxy.deafen()
-    await eventually(lambda: proxy.subscribed > before, 30)
+    await eventually(lambda: proxy.subscribed > before, 100)
     return time.monotonic() - began

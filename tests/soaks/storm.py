@@ -75,20 +75,27 @@ class Returning:
                 self._token = welcome.get("token", self._token)
                 if self.race:
                     assert self.race in [known["race"] for known in welcome["races"]], "the race is among those told"
-                    await connection.ask("race.sync", race=self.race)
+                    await self._ask(connection, "race.sync", race=self.race)
         except BaseException:
             connection.abort()
             raise
         self._connection = connection
 
     async def _greet(self, connection: LightConnection) -> Map:
+        return await self._ask(connection, "hello", **({"token": self._token} if self._token else {}))
+
+    async def ask(self, kind: str, **fields: object) -> Map:
+        """The answer to a request on the connection that there is. Raises Refused, OSError."""
+        return await self._ask(self.connection, kind, **fields)
+
+    async def _ask(self, connection: LightConnection, kind: str, **fields: object) -> Map:
         while True:
             try:
-                return await connection.ask("hello", **({"token": self._token} if self._token else {}))
+                return await connection.ask(kind, **fields)
             except Refused as refused:
                 if refused.code not in ("rate_limited", "retry_later"):
                     raise
-                self._counts[f"hello: {refused.code}"] += 1
+                self._counts[f"{kind}: {refused.code}"] += 1
                 await asyncio.sleep(refused.retry_after)  # As the server asks for.
 
     async def come_back(self) -> None:
@@ -174,11 +181,11 @@ async def _begin(players: Sequence[Returning], tell: Tell) -> None:
                         if refused.code != "429":
                             raise
                         await asyncio.sleep(refused.retry_after)  # Many share an address, and come in by its bounds.
-            race = await ann.connection.ask("race.create", settings=SETTINGS)
+            race = await ann.ask("race.create", settings=SETTINGS)
             ann.race = bob.race = race["race"]
-            await bob.connection.ask("race.join", code=race["code"])
+            await bob.ask("race.join", code=race["code"])
             for player in (ann, bob):
-                await player.connection.ask("race.ready", race=player.race)
+                await player.ask("race.ready", race=player.race)
 
     began = time.monotonic()
     await asyncio.gather(*(pair(*players[first : first + 2]) for first in range(0, len(players) - 1, 2)))

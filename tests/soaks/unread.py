@@ -57,10 +57,10 @@ class Delays:
     window: list[float] = field(default_factory=list)
     """In the window that is open."""
 
-    def close_window(self) -> float:
-        """The 99th percentile of this window; the next one begins."""
+    def close_window(self) -> list[float]:
+        """This window; the next one begins."""
         window, self.window = self.window, []
-        return quantile(window, 0.99)
+        return window
 
 
 class Reader(Rider):
@@ -122,6 +122,7 @@ async def run(folder: Path, size: int, tell: Tell, window: float = WINDOW) -> li
         seats = await stack.enter_async_context(table(server.url))
         movers, race = await _begin(seats)
         delays = Delays()
+        windows: list[list[float]] = []
         without: list[float] = []
         beside: list[float] = []
         for _ in range(READERS):
@@ -136,14 +137,17 @@ async def run(folder: Path, size: int, tell: Tell, window: float = WINDOW) -> li
             delays.close_window()
             for pair in range(size):
                 await asyncio.sleep(window)
-                without.append(delays.close_window())
+                windows.append(delays.close_window())
+                without.append(quantile(windows[-1], 0.99))
                 await asyncio.gather(*(_visit(server.port, race, window) for _ in range(GUESTS)))
-                beside.append(delays.close_window())
+                windows.append(delays.close_window())
+                beside.append(quantile(windows[-1], 0.99))
                 tell(f"pair {pair + 1} of {size}: p99 {without[-1] * 1000:.1f} ms, beside them {beside[-1] * 1000:.1f}")
         finally:
             for task in moving:
                 task.cancel()
             await asyncio.gather(*moving, return_exceptions=True)
+    told = min(map(len, windows))
     ratios = [with_guests / alone for alone, with_guests in zip(without, beside, strict=True)]
     return [
         Figure("guests who read nothing, let go", len(gone), least=size),
@@ -152,6 +156,7 @@ async def run(folder: Path, size: int, tell: Tell, window: float = WINDOW) -> li
         Figure("p99 of a move to the others, without such guests", median(without) * 1000, "ms"),
         Figure("p99 of a move to the others, beside them", median(beside) * 1000, "ms"),
         Figure("the second to the first, median of the pairs", median(ratios), most=MOST_RATIO),
+        Figure("moves told to the others, in any window at least", told, least=1),
     ]
 
 
