@@ -13,7 +13,7 @@ import pytest
 from cellrace.errors import Refused
 from cellrace_client.cli.coming import Arrived, come_as
 from cellrace_client.connection import Connection, connect
-from cellrace_client.terminal.plain import PlainClient
+from cellrace_client.terminal.plain import Ending, PlainClient
 from cellrace_client.terminal.typed_lines import TypedLines
 from cellrace_client.tokens import TokenStore
 from cellrace_server.app import Node, running
@@ -26,7 +26,7 @@ class Lines(TypedLines):
     """Lines that a test types."""
 
     def __init__(self) -> None:
-        self.typed: asyncio.Queue[str] = asyncio.Queue()
+        self.typed: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def next(self) -> str | None:
         """The next line."""
@@ -179,6 +179,19 @@ async def test_a_friend_is_told_what_to_type(store_url: str) -> None:
             person.type("race")
             await person.hears("Time limit")
             assert sum("A friend" in line for line in person.told) == 1
+
+
+async def test_what_is_unclear_is_no_success_in_a_pipe(store_url: str) -> None:
+    """A person reads what was wrong and goes on; a script knows it by the exit status."""
+    async with a_house(store_url) as (_node, _wire, url):
+        for typed in ("join", "watch r1 r2", "leaderboard", "undo x", "open seats=x", "nosuch"):
+            for interactive in (True, False):
+                async with connect(url) as ann:
+                    lines = Lines()
+                    for line in (typed, None):
+                        lines.typed.put_nowait(line)
+                    ending = await PlainClient(ann, lines, lambda _sentence: None, interactive=interactive).run()
+                    assert ending is (Ending.WELL if interactive else Ending.NOT_WELL), typed
 
 
 async def test_a_name_is_told_and_taken(store_url: str) -> None:
