@@ -11,18 +11,19 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.metadata import version
-from pathlib import Path
 
-import platformdirs
 import structlog
 
 from cellrace.messages import CloseCode
 from cellrace_server.admission import Admission
+from cellrace_server.attaching import attached
 from cellrace_server.challenges import PREPARING, Challenges
 from cellrace_server.competition import Competition
-from cellrace_server.config import Config
+from cellrace_server.config import Config, data_directory
 from cellrace_server.descriptors import raise_open_files
+from cellrace_server.ending import end_with_parent, stop_signals, told_again
 from cellrace_server.filler import Filler
+from cellrace_server.first_lines import first_line, local_url, note_line, say_first
 from cellrace_server.keeping import Guests, guests_of, kept
 from cellrace_server.listing import Listing
 from cellrace_server.lobby import Lobby
@@ -44,9 +45,7 @@ from cellrace_server.net.web import Web
 from cellrace_server.replays import Replays
 from cellrace_server.rooms import Rooms
 from cellrace_server.signing import KEY_FILE, Signer
-from cellrace_server.store import Store, open_store
-from cellrace_server.store.connect import connect, without_secrets
-from cellrace_server.store.embedded import EmbeddedStore
+from cellrace_server.store import Store
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import (
     BannedTold,
@@ -60,20 +59,12 @@ from cellrace_server.store.hearing import (
 )
 from cellrace_server.tasks import Tasks
 from cellrace_server.upkeep import Upkeep, repeat
-from cellrace_server.workers import (
-    end_with_parent,
-    first_line,
-    is_worker,
-    local_url,
-    note_line,
-    say_first,
-    stop_signals,
-    told_again,
-)
+from cellrace_server.workers import is_worker
 
 SHUTDOWN = 2.5
 """Seconds for the clients to take leave at the end; with the last writes and the store's end less than five."""
 LAST_WRITES = 0.4
+"""Seconds for what is under way then to be written, and again to say that the node has left."""
 COLLECTIONS = (25_000, 25, 25)
 """After how many new objects the collector looks at the young ones, and how seldom at the others."""
 DAY = 24 * 3_600_000
@@ -115,27 +106,18 @@ class Node:
 async def running(config: Config) -> AsyncIterator[Node]:
     """A node that listens until the block ends; then clients are told (1001) and everything is closed.
 
-    Raises StoreError, KeyUnfit, OSError when the port is taken.
+    Raises StoreError, KeyUnfit, CertificateUnfit, OSError when the port is taken.
     """
     node = f"{config.node or platform.node()}:{secrets.token_hex(4)}"
     # Carried on to every task of this node, so that each line of its log names it.
     structlog.contextvars.bind_contextvars(node=node)
     async with AsyncExitStack() as stack:
-        url, kept_by = config.redis, f"the store at {without_secrets(config.redis or '')}"
-        directory = config.data_dir or Path(platformdirs.user_data_dir("cellrace"))
-        embedded: EmbeddedStore | None = None
-        if url is None:
-            embedded = await stack.enter_async_context(await EmbeddedStore.open(directory))
-            url, kept_by = embedded.url, f"the embedded store in {directory}"
-        connected = await connect(url)
-        stack.push_async_callback(connected.client.aclose)
-        for warning in connected.warnings:
-            log.warning(warning)
         kept, boards_kept = int(config.keep_days * DAY), int(config.keep_boards_days * DAY)
-        store = await open_store(connected.client, node, connected.replicas, kept, boards_kept)
-        stack.push_async_callback(store.clock.close)
+        store, kept_by, embedded = await stack.enter_async_context(
+            attached(node, config.redis, config.data_dir, kept, boards_kept)
+        )
         signer = await Signer.open(
-            config.signing_key or directory / KEY_FILE,
+            config.signing_key or data_directory(config.data_dir) / KEY_FILE,
             store.signing_keys,
             store.clock.now,
             make=config.signing_key is None,
@@ -152,25 +134,8 @@ async def running(config: Config) -> AsyncIterator[Node]:
                 if session.queued is not None:
                     tasks.spawn(find_match(session), "find a match")
 
-        hearing = Hearing(connected.client, node, _hearer(rooms, sessions, tasks), catch_up)
-        admission = Admission(store, rooms, config.bounds, tasks)
-        matching = Matching(store, rooms)
-        services = Services(
-            node=node.partition(":")[0],
-            version=f"cellrace {version('cellrace')}",
-            bounds=config.bounds,
-            store=store,
-            rooms=rooms,
-            admission=admission,
-            lobby=Lobby(store, rooms, admission, config.bounds),
-            listing=Listing(store),
-            challenges=Challenges(store, rooms, admission),
-            competition=Competition(store),
-            matching=matching,
-            mover=Mover(store, config.bounds.log_entries),
-            replays=Replays(store, signer),
-            draining=Draining(),
-        )
+        hearing = Hearing(store.link.redis, node, _hearer(rooms, sessions, tasks), catch_up)
+        services = _services(config, node, store, rooms, signer, tasks)
         upkeep = Upkeep(store, rooms)
         # Before the first connection: to other nodes its players would seem to be at a node that is dead.
         await store.nodes.beat(store.clock.now())
@@ -184,7 +149,7 @@ async def running(config: Config) -> AsyncIterator[Node]:
             (upkeep.beat(), "beat"),
             (upkeep.sweep(), "sweep"),
             (upkeep.compare(), "compare"),
-            (repeat(PAIRING, "no quick matches", matching.pair_all), "matching"),
+            (repeat(PAIRING, "no quick matches", services.matching.pair_all), "matching"),
             (repeat(PREPARING, "the days' deals are not drawn", services.challenges.prepare), "preparing"),
             (
                 repeat(COMPARISON, "the sessions could not be compared", lambda: sessions.compare(store.players)),
@@ -203,6 +168,26 @@ async def running(config: Config) -> AsyncIterator[Node]:
         started = Node(server, services, sessions, readiness, kept_by)
         log.info("node started", version=services.version, port=started.port, store=kept_by)
         yield started
+
+
+def _services(config: Config, node: str, store: Store, rooms: Rooms, signer: Signer, tasks: Tasks) -> Services:
+    admission = Admission(store, rooms, config.bounds, tasks)
+    return Services(
+        node=node.partition(":")[0],
+        version=f"cellrace {version('cellrace')}",
+        bounds=config.bounds,
+        store=store,
+        rooms=rooms,
+        admission=admission,
+        lobby=Lobby(store, rooms, admission, config.bounds),
+        listing=Listing(store),
+        challenges=Challenges(store, rooms, admission),
+        competition=Competition(store),
+        matching=Matching(store, rooms),
+        mover=Mover(store, config.bounds.log_entries),
+        replays=Replays(store, signer),
+        draining=Draining(),
+    )
 
 
 def _web(

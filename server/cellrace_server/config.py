@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import platformdirs
 from msgspec import Meta, Struct
 
 from cellrace.game import LOG_LIMIT
@@ -67,6 +68,11 @@ class Bounds(Struct, frozen=True, kw_only=True):
     wrong_guesses: Annotated[int, Meta(ge=1, description="Wrong codes or tokens of one address in ten minutes.")] = 30
 
 
+def data_directory(named: Path | None) -> Path:
+    """Where the embedded store and the signing key are kept: in the directory that is named, else in the platform's."""
+    return named or Path(platformdirs.user_data_dir("cellrace"))
+
+
 class Config(Struct, frozen=True):
     """How one node is run."""
 
@@ -75,14 +81,19 @@ class Config(Struct, frozen=True):
     redis: str | None = None
     """The URL of the store; None for the embedded one."""
     data_dir: Path | None = None
+    """See `data_directory`."""
     node: str = ""
+    """The node's name, for display; empty for the host's."""
     certificate: Path | None = None
+    """A PEM file to serve `wss://` with; None for `ws://`."""
     key: Path | None = None
+    """The certificate's key; None where it is in the same file."""
     origins: tuple[str, ...] = ()
     """Web pages that may connect; clients that are no browsers always may."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks of proxies whose `X-Forwarded-For` tells who calls."""
     log_level: str = "info"
+    """The least that is logged."""
     signing_key: Path | None = None
     """The file of the key that signs replays; None for the one in the data directory, which is made if need be."""
     keep_days: float = 30.0

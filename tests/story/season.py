@@ -29,7 +29,7 @@ from cellrace_client.connection import Connection, connect
 from cellrace_client.matches import Matches, race_match
 from cellrace_client.race_view import RaceView, goes_on
 from cellrace_client.racer import race_to_the_end
-from cellrace_server.attaching import attached
+from cellrace_server.attaching import operated
 from cellrace_server.core.daily import day_of
 from cellrace_server.recomputing import Recomputation
 from cellrace_server.store import Store
@@ -135,7 +135,7 @@ class Season:
                 self._enough.set()
                 # Not cancelled: a node that is just being started would be left behind.
                 await asyncio.gather(killing, *bots, return_exceptions=True)
-            async with attached(None, house.data_dir, KEPT) as store:
+            async with operated(None, house.data_dir, KEPT) as store:
                 await self._settle(store)
                 await self._check(store)
         self.outcome.seconds = time.monotonic() - began

@@ -18,7 +18,7 @@ from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace_client.cli.options import NO, checked_store_url, show_json
 from cellrace_client.terminal.speech import printable
 from cellrace_server.administration import Administration
-from cellrace_server.attaching import attached
+from cellrace_server.attaching import operated
 from cellrace_server.inspecting import SeenPlayer, SeenRace, inspect_player, inspect_race
 from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.recomputing import Difference, Recomputation
@@ -42,7 +42,7 @@ class _Place:
         """What the work on the store gives; its errors as sentences."""
 
         async def work_there() -> T:
-            async with attached(self.redis, self.data_dir, self.kept) as store:
+            async with operated(self.redis, self.data_dir, self.kept) as store:
                 return await work(store)
 
         try:

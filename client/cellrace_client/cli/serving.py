@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
-import platformdirs
 from msgspec import convert
 from msgspec.structs import fields
 
@@ -22,7 +21,7 @@ from cellrace_client.cli.options import checked_store_url
 from cellrace_client.house import MOST, accounts, bot_words
 from cellrace_client.house_bot import Place
 from cellrace_server.app import serve_until_told
-from cellrace_server.config import Bounds, Config
+from cellrace_server.config import Bounds, Config, data_directory
 from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
 from cellrace_server.net.callers import check_origin, check_proxy
@@ -211,7 +210,7 @@ def serve(
         import uvloop
 
         run = uvloop.run
-    directory = (data_dir or Path(platformdirs.user_data_dir("cellrace"))) / "bots"
+    directory = data_directory(data_dir) / "bots"
     try:
         with accounts(directory, 0 if is_worker() else bots) as tokens:
             guests = _house_bots(tokens, certificate)

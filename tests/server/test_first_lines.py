@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cellrace_server.config import Config
-from cellrace_server.workers import first_line, note_line
+from cellrace_server.first_lines import first_line, note_line
 
 
 @pytest.mark.parametrize(
