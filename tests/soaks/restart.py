@@ -47,7 +47,7 @@ async def run(folder: Path, size: int, tell: Tell, calm: float = CALM) -> list[F
         Figure("the move answered, after the store: median", quantile(history.flowing, 0.5), "s"),
         Figure(
             "the move answered, after the store: slowest",
-            max(history.flowing, default=float("inf")),
+            slowest,
             "s",
             most=MOST_UNTIL_FLOW,
         ),
