@@ -55,7 +55,7 @@ async def test_a_new_player_is_welcomed_with_all_that_the_page_names(seats: Tabl
         "rate_limited_per_minute": 100,
         "hello_within": 10000,
     }
-    assert abs(welcome["now"] - (await ann.ask("ping"))["now"]) < 5000
+    assert abs(welcome["now"] - (await ann.ask("ping"))["now"]) < 60_000
 
 
 async def test_without_a_name_the_server_makes_one(seats: Table) -> None:
@@ -181,7 +181,7 @@ class TestPatience:
 
     @pytest.fixture
     def bounds(self) -> Bounds:
-        return Bounds(hello_seconds=0.3)
+        return Bounds(hello_seconds=2.0)
 
     async def test_without_hello_the_connection_is_closed(self, seats: Table) -> None:
         stranger = await seats.stranger()
@@ -198,7 +198,7 @@ class TestPatience:
         await ann.ask("ping")
 
     async def test_the_limit_is_told(self, seats: Table) -> None:
-        assert (await seats.player("Ann")).welcome["limits"]["hello_within"] == 300
+        assert (await seats.player("Ann")).welcome["limits"]["hello_within"] == 2000
 
 
 class TestCrowd:
@@ -206,12 +206,12 @@ class TestCrowd:
 
     @pytest.fixture
     def bounds(self) -> Bounds:
-        return Bounds(hello_seconds=0.3)
+        return Bounds(hello_seconds=2.0)
 
     @pytest_asyncio.fixture
     async def crowd(self, node: Node, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AsyncExitStack]:
         """All turns are taken until this is closed."""
-        monkeypatch.setattr(admission, "HELLO_PATIENCE", 0.5)
+        monkeypatch.setattr(admission, "HELLO_PATIENCE", 2.5)
         async with AsyncExitStack() as turns:
             for _ in range(admission.HELLOS_AT_ONCE):
                 await turns.enter_async_context(node.services.admission.turn())

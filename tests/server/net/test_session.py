@@ -530,7 +530,7 @@ class TestSilence:
 
     @pytest.fixture
     def bounds(self) -> Bounds:
-        return Bounds(ping_seconds=0.3)
+        return Bounds(ping_seconds=2.0)
 
     async def test_one_that_answers_no_ping_is_let_go(self, seats: Table, node: Node) -> None:
         """Its end of the line is open, but nobody is there."""
