@@ -9,6 +9,7 @@ from tests.server.net.fetching import Fetched, fetch
 from tests.story.players import Player, Table, start_race
 
 GAME = "one-suit"
+pytestmark = pytest.mark.usefixtures("noon")
 
 
 async def get(node: Node, path: str) -> Fetched:

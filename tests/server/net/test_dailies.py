@@ -13,6 +13,7 @@ from tests.story.players import JSON, Player, Table, play
 from tests.story.solved_games import stocked_game
 
 GAME = "one-suit"
+pytestmark = pytest.mark.usefixtures("noon")
 
 
 async def winning_moves(node: Node) -> list[str]:
