@@ -38,7 +38,7 @@ async def fetch(
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
     try:
         writer.write("\r\n".join((f"{method} {path} HTTP/1.1", "Host: here", *headers, "", "")).encode())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             response = await reader.read()
     finally:
         writer.close()

@@ -71,7 +71,7 @@ async def heard(sent: Sequence[Sent], *, ours: bool) -> tuple[Heard, int]:
         port = next(iter(server.sockets)).getsockname()[1]
         async with connect(f"ws://127.0.0.1:{port}", compression=None) as client:
             code = await say(client, sent)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await got.ended.wait()
     return got, code
 
