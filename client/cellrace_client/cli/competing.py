@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote, urlencode
 
@@ -126,55 +127,76 @@ def daily(
             own = _leaderboard(server, "daily", me, asked)[0].you if me else None
             say(*page_lines(answer, own))
         return
+    attempt = _Attempt(variant, practice, yes, name, server, profile)
+    on_screen = not plain and can_be_full_screen()
+    if run_to_the_end(attempt.on_screen() if on_screen else attempt.in_lines()) is not Ending.WELL:
+        raise click.exceptions.Exit(NO)
 
-    async def work() -> Ending:
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What is to be played, by whom: today's deal, once, or for `practice` that of a published day."""
+
+    variant: str
+    practice: str | None
+    yes: bool
+    name: str | None
+    server: str
+    profile: str
+
+    async def in_lines(self) -> Ending:
+        """Plays it in plain lines; then the board of its day is shown."""
         async with AsyncExitStack() as stack:
-            arrived = await come_as(stack, server, name, None, profile, None)
+            arrived = await come_as(stack, self.server, self.name, None, self.profile, None)
             tell_arrival(arrived)
             connection, interactive, lines = arrived.connection, sys.stdin.isatty(), TypedLines()
-            competing = CompetingCommands(connection, say)
-            race: RaceView | None = None
-
-            async def begin() -> None:
-                nonlocal race
-                race = await competing.daily(variant)
-
-            if practice is not None:
-                race = await connection.practise(variant, practice)
-            elif yes or not interactive or (day := await competing.daily_to_begin(variant)) is None:
-                await begin()
-            elif not await _ask(daily_question(day, begin), lines):
-                return Ending.NOT_WELL
-            if race is None:
-                return Ending.WELL
+            race = await self._begin(connection, lines, interactive=interactive)
+            if isinstance(race, Ending):
+                return race
             client = PlainClient(
                 connection, lines, click.echo, interactive=interactive, width=terminal_width, rename=arrived.rename
             )
             ending = await client.run(race.race)
             ended = not goes_on(connection.races.get(race.race, race))
         # The connection ends with the lines; the day is told as everybody sees it.
-        if practice is None:
-            await _show_day(server, variant, _day_of(race), _own_id(server, profile), ended=ended)
+        if self.practice is None:
+            me = _own_id(self.server, self.profile)
+            await _show_day(self.server, self.variant, _day_of(race), me, ended=ended)
         return ending
 
-    async def work_on_screen() -> Ending:
+    async def _begin(self, connection: Connection, lines: TypedLines, *, interactive: bool) -> RaceView | Ending:
+        """Begins it, or goes on with it; how the command ends where there is nothing to be played."""
+        if self.practice is not None:
+            return await connection.practise(self.variant, self.practice)
+        competing = CompetingCommands(connection, say)
+        race: RaceView | None = None
+
+        async def begin() -> None:
+            nonlocal race
+            race = await competing.daily(self.variant)
+
+        if self.yes or not interactive or (day := await competing.daily_to_begin(self.variant)) is None:
+            await begin()
+        elif not await _ask(daily_question(day, begin), lines):
+            return Ending.NOT_WELL
+        return Ending.WELL if race is None else race
+
+    async def on_screen(self) -> Ending:
+        """Plays it on the full screen, which shows the day first."""
         # Imported here, so that the lines need nothing of it.
         from cellrace_client.terminal.app.screens.daily import DailyScreen
 
-        async def enter(connection: Connection) -> str | None:
-            if practice is not None:
-                return (await connection.practise(variant, practice)).race
-            under_way = await connection.daily_under_way(variant)
-            if under_way is None and yes and (await connection.daily(variant)).you is None:
-                under_way = await connection.start_daily(variant)
-            return None if under_way is None else under_way.race
+        first = None if self.practice is not None else lambda desk: DailyScreen(desk, self.variant)
+        return await play_on_screen(self.server, self._enter, name=self.name, profile=self.profile, first=first)
 
-        first = None if practice is not None else lambda desk: DailyScreen(desk, variant)
-        return await play_on_screen(server, enter, name=name, profile=profile, first=first)
-
-    on_screen = not plain and can_be_full_screen()
-    if run_to_the_end(work_on_screen() if on_screen else work()) is not Ending.WELL:
-        raise click.exceptions.Exit(NO)
+    async def _enter(self, connection: Connection) -> str | None:
+        """The race that is to be shown at once: a practice, an attempt that goes on, or one that `yes` begins."""
+        if self.practice is not None:
+            return (await connection.practise(self.variant, self.practice)).race
+        under_way = await connection.daily_under_way(self.variant)
+        if under_way is None and self.yes and (await connection.daily(self.variant)).you is None:
+            under_way = await connection.start_daily(self.variant)
+        return None if under_way is None else under_way.race
 
 
 async def _ask(question: Question, lines: TypedLines) -> bool:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from rich.cells import cell_len
-from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from cellrace.messages import EntrantStatus, RaceState, Summary
 from cellrace_client.language import _
@@ -47,17 +44,3 @@ def race_line(race: Summary, width: int) -> str:
     start = f"{fitted(game_title(race.variant), 17)} {seats:>7} {fitted(state, 9)}"
     room = width - _START
     return f"{start} {fitted(names, room)}" if room >= _NAMES else f"{start}\n  {fitted(names, width - 2)}"
-
-
-def fill(options: OptionList, lines: list[tuple[str, Content]]) -> None:
-    """Puts lines into a list where they are others than before, and keeps what is marked."""
-    # Of those that a server names twice, one.
-    lines = list(dict(lines).items())
-    known = [(option.id, option.prompt) for option in options.options]
-    if known == lines:
-        return
-    marked = options.get_option_at_index(options.highlighted).id if options.highlighted is not None else None
-    options.set_options(Option(content, id=name) for name, content in lines)
-    names = [name for name, _content in lines]
-    if names:
-        options.highlighted = names.index(marked) if marked in names else 0

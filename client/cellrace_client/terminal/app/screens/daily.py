@@ -18,7 +18,6 @@ from cellrace_client.terminal.app.clock import next_second
 from cellrace_client.terminal.app.day_book import DayBook
 from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left_text
 from cellrace_client.terminal.app.desk import Desk
-from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import day_row
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.dialogs import YesNo
@@ -71,8 +70,8 @@ class DailyScreen(DeskScreen):
             yield BoardRows(id="board")
 
     @property
-    def _games_list(self) -> OptionList:
-        return self.query_one("#games", OptionList)
+    def _games_list(self) -> Options:
+        return self.query_one("#games", Options)
 
     @property
     def _board_list(self) -> BoardRows:
@@ -151,7 +150,7 @@ class DailyScreen(DeskScreen):
         width = max(20, games.content_size.width - 2)
         with games.prevent(OptionList.OptionHighlighted):
             # Only what a player marks is another choice.
-            fill(games, [(name, Content(day_row(name, self._book.days.get(name), width))) for name in MAIN_VARIANTS])
+            games.fill((name, Content(day_row(name, self._book.days.get(name), width))) for name in MAIN_VARIANTS)
             games.highlighted = MAIN_VARIANTS.index(self._book.variant)
         self._tell()
         self._show_board()

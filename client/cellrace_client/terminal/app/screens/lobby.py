@@ -20,7 +20,7 @@ from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView, newest_going_on, seated
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.fitting import fitted
-from cellrace_client.terminal.app.lobby_lines import fill, race_line, strength_text
+from cellrace_client.terminal.app.lobby_lines import race_line, strength_text
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.boards import BoardsScreen
 from cellrace_client.terminal.app.screens.daily import DailyScreen
@@ -144,17 +144,17 @@ class LobbyScreen(DeskScreen):
         return ways
 
     def _show_ways(self) -> None:
-        ways = self.query_one("#ways", OptionList)
-        fill(ways, [(name, Content(text)) for name, text in self._ways()])
+        ways = self.query_one("#ways", Options)
+        ways.fill((name, Content(text)) for name, text in self._ways())
 
     def _show_races(self) -> None:
-        races = self.query_one("#races", OptionList)
+        races = self.query_one("#races", Options)
         width = max(20, races.content_size.width - 2)
         if self._races is None:
             return
         lines = [(race.race, Content(race_line(race, width))) for race in self._races]
         races.border_subtitle = Content("" if lines else _("none is open; open one with n"))
-        fill(races, lines)
+        races.fill(lines)
 
     def _going_on(self) -> RaceView | None:
         return newest_going_on(self.desk.connection.races.values())

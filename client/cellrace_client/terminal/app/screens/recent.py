@@ -11,11 +11,11 @@ from textual.widgets import OptionList
 from cellrace.messages import Player, PlayerAnswer, RaceState, Summary
 from cellrace_client.language import _
 from cellrace_client.terminal.app.desk import Desk
-from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import race_row
 from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.picking import offer, pick_player, show_replay
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.app.widgets.options import Options
 
 
 class RecentScreen(DeskScreen):
@@ -37,8 +37,8 @@ class RecentScreen(DeskScreen):
         self.record: PlayerAnswer | None = None
 
     @property
-    def _list(self) -> OptionList:
-        return self.query_one("#races", OptionList)
+    def _list(self) -> Options:
+        return self.query_one("#races", Options)
 
     def on_mount(self) -> None:
         """Fills the screen."""
@@ -84,7 +84,7 @@ class RecentScreen(DeskScreen):
         width = max(40, shown.content_size.width - 2)
         rows = [(race.race, Content(race_row(race, record.player, self.desk.me, width))) for race in self.races]
         shown.border_subtitle = Content("" if rows else _("no race has ended yet"))
-        fill(shown, rows)
+        shown.fill(rows)
 
     def _marked(self) -> Summary | None:
         marked = self._list.highlighted_option

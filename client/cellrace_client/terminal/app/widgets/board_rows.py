@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.content import Content
 
 from cellrace.messages import BoardRow, Leaderboard
-from cellrace_client.terminal.app.lobby_lines import fill
 from cellrace_client.terminal.app.rows import board_row
 from cellrace_client.terminal.app.widgets.options import Options
 
@@ -29,7 +28,7 @@ class BoardRows(Options):
         lines = [(name, board_row(board, row, me, width)) for name, row in self._rows.items()]
         if own is not None:
             lines.insert(len(rows), ("gap", Content("…")))
-        fill(self, lines)
+        self.fill(lines)
 
     def row_of(self, name: str | None) -> BoardRow | None:
         """The row of an option, if it is one."""

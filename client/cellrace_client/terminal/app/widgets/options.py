@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from textual.content import Content
 from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
 
 class Options(OptionList):
     """A list that can be paged through at any time, also before its lines are drawn and where none has room."""
+
+    def fill(self, lines: Iterable[tuple[str, Content]]) -> None:
+        """Shows lines by their ids, where they are others than before, and keeps what is marked."""
+        # Of those that a server names twice, one.
+        wanted = list(dict(lines).items())
+        if [(option.id, option.prompt) for option in self.options] == wanted:
+            return
+        marked = self.get_option_at_index(self.highlighted).id if self.highlighted is not None else None
+        self.set_options(Option(content, id=name) for name, content in wanted)
+        names = [name for name, _content in wanted]
+        if names:
+            self.highlighted = names.index(marked) if marked in names else 0
 
     def action_page_up(self) -> None:
         """Marks the line a page before."""
