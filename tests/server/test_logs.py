@@ -23,13 +23,13 @@ from cellrace.deals import deal
 from cellrace.solver import solve
 from cellrace.variants import find_variant
 from cellrace_server.logs import LEVELS, configure_logs
+from cellrace_server.stock import load_stock
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import Hearing
 from cellrace_server.store.races import Secret
 from cellrace_server.upkeep import repeat
 from tests.server.net.fetching import fetch
 from tests.story.players import JSON, Table, play, start_race, table
-from tests.story.solved_games import stocked_game
 
 NUMBER = 7_654_321_987
 """A deal whose number stands nowhere by chance."""
@@ -224,7 +224,7 @@ async def a_whole_race(seats: Table) -> tuple[set[str], str]:
         await eve.ask("race.watch", race=race)
         secrets |= {eve.token, started["salt"], started["code"]}
         # Of a game that is drawn there is a proof at hand; to solve any of a million may take long.
-        moves = solved(NUMBER) if "deal" in settings else stocked_game("one-suit", started["deal"])
+        moves = solved(NUMBER) if "deal" in settings else list(load_stock("one-suit").proof(started["deal"]) or ())
         ann = await seats.player(token=token)
         await ann.refused("move", race=race, seq=0, moves=["zz"])
         assert (await play(ann, race, moves))["won"]
