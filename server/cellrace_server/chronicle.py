@@ -1,4 +1,4 @@
-"""What is told of a race outside it: one line in the log when it begins and one when it ends.
+"""What is told of a race outside it: counts, and one line in the log when it begins and one when it ends.
 
 The node tells that wrote it, so that there is one line however many hold the race. Neither line names the deal or
 what hides it: a log is read by others than the players, and before the start.

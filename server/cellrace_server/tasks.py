@@ -17,7 +17,8 @@ class Tasks:
     """Owns tasks; one that fails is logged and does not take the others along."""
 
     def __init__(self) -> None:
-        # As many as there are rooms to wake and connections to note as gone, and each of these has one at most.
+        # As many as there is short work under way: rooms to wake, to finish or to let go; connections to match, or to
+        # note as gone.
         self._running: set[asyncio.Task[None]] = set()
         self._lasting: set[asyncio.Task[None]] = set()
         self._closed = False

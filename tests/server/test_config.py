@@ -16,7 +16,7 @@ from msgspec.structs import fields
 from cellrace_client.cli.administering import admin
 from cellrace_client.cli.serving import serve
 from cellrace_server.config import Bounds, Config
-from cellrace_server.net.listening import check_host
+from cellrace_server.net.hosts import check_host
 from tests.story.players import table
 from tests.story.servers import Servers, servers
 

@@ -24,8 +24,7 @@ from cellrace_server.app import serve_until_told
 from cellrace_server.config import Bounds, Config, data_directory
 from cellrace_server.keeping import Guests, Program
 from cellrace_server.logs import LEVELS, configure_logs
-from cellrace_server.net.callers import check_origin, check_proxy
-from cellrace_server.net.listening import check_host
+from cellrace_server.net.hosts import check_host, check_origin, check_proxy
 from cellrace_server.workers import is_worker, serve_workers, worker_port
 
 _MOST = 1_000_000_000
@@ -57,12 +56,10 @@ def _bound_options(command: Decorated) -> Decorated:
 
 
 def _proxies(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        try:
-            check_proxy(value)
-        except ValueError as wrong:
-            raise click.BadParameter(f"{wrong}. Write an address, or a network such as 10.0.0.0/8.") from None
-    return values
+    try:
+        return tuple(map(check_proxy, values))
+    except ValueError as wrong:
+        raise click.BadParameter(f"{wrong}. Write an address, or a network such as 10.0.0.0/8.") from None
 
 
 def _origins(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

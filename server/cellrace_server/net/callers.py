@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -13,9 +12,6 @@ from cellrace_server.net.quota import Quota
 
 FULL = 10.0
 """What an address that has all the connections it may have is told to wait, in seconds."""
-
-_ORIGIN = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
-_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 class Callers:
@@ -81,23 +77,6 @@ def _take_from(counter: Counter[str], caller: str) -> None:
     counter[caller] -= 1
     if counter[caller] <= 0:
         del counter[caller]
-
-
-def check_proxy(text: str) -> str:
-    """The address or network of a proxy as it was written. Raises ValueError."""
-    ip_network(text, strict=False)
-    return text
-
-
-def check_origin(text: str) -> str:
-    """The origin of web pages as browsers send it: nothing else would ever be equal to one. Raises ValueError."""
-    wanted = text.lower().removesuffix("/")
-    told = _ORIGIN.fullmatch(wanted)
-    if wanted == "null":
-        return wanted
-    if told is None:
-        raise ValueError(f"{text!r} is no origin")
-    return wanted.removesuffix(_DEFAULT_PORTS.get(told["scheme"], ""))
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from ipaddress import ip_address
 from typing import Any
 
 from websockets.asyncio.server import Server, serve
@@ -23,12 +21,10 @@ from cellrace_server.net.sessions import Sessions
 from cellrace_server.net.tls import tls_context
 from cellrace_server.net.web import Web, select_subprotocol
 
-__all__ = ["Server", "check_host", "held_port", "listen"]
+__all__ = ["Server", "held_port", "listen"]
 
 ALL_OF_IPV6 = "::"
 """Every address of a machine: of IPv6, and where the system allows it of IPv4 too."""
-_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_.])?")
-_NUMBERS = re.compile(r"[0-9]+(\.[0-9]+){3}")
 _BACKLOG = 1024
 """Connections that the system holds until they are taken: all of a node that has died come at once."""
 HANDSHAKE = 5.0
@@ -81,29 +77,6 @@ def _place(config: Config) -> dict[str, Any]:
             )
         }
     return {"host": config.host, "port": config.port, "reuse_port": config.reuse_port or None}
-
-
-def check_host(text: str) -> str:
-    """The name or address of a machine as it was written. Raises ValueError where it can be neither."""
-    if text and not (_is_address(text) or _is_name(text)):  # Empty it stands for all addresses.
-        raise ValueError(f"{text!r} is no name or address of a machine")
-    return text
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_name(text: str) -> bool:
-    try:
-        name = text.encode("idna").decode()
-    except UnicodeError:
-        return False
-    return _NAME.fullmatch(name) is not None and not _NUMBERS.fullmatch(name)
 
 
 def _tls(config: Config) -> dict[str, Any]:

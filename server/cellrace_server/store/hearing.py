@@ -25,6 +25,8 @@ ECHO = 3.0
 """Seconds between two messages of a node to itself."""
 DEAF = 7.0
 """After how many seconds without such an echo the subscription is taken for dead: two are missing."""
+AGAIN = 0.2
+"""Seconds until a store that was away is asked again: not all the time."""
 
 log = structlog.get_logger()
 
@@ -126,7 +128,7 @@ class Hearing:
                 self._subscribed = False
             except Exception:  # The edge: a mistake of ours does not make this node deaf for good.
                 log.exception("what is heard could not be taken in: the subscription is built anew")
-            await asyncio.sleep(0.2)  # A store that is away is not asked all the time.
+            await asyncio.sleep(AGAIN)
 
     async def echo(self) -> None:
         """Publish to this node every few seconds, until cancelled."""
@@ -135,7 +137,7 @@ class Hearing:
                 await self._link.command("PUBLISH", self._channel, b"")
             except StoreUnavailable as error:
                 log.debug("no echo", reason=str(error))
-            await asyncio.sleep(ECHO if self.ready else 0.2)
+            await asyncio.sleep(ECHO if self.ready else AGAIN)
 
     async def _listen(self) -> None:
         pubsub = _Subscription(self._redis.connection_pool)

@@ -12,7 +12,8 @@ from cellrace_client.cli.serving import serve
 from cellrace_server.app import running
 from cellrace_server.config import Bounds, Config
 from cellrace_server.net import callers
-from cellrace_server.net.callers import FULL, Callers, check_origin
+from cellrace_server.net.callers import FULL, Callers
+from cellrace_server.net.hosts import check_origin
 from tests.server.net.fetching import fetch
 from tests.story.players import open_socket
 from tests.waiting import eventually
