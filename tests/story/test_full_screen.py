@@ -96,13 +96,19 @@ class Terminal:
         async with asyncio.timeout(15):
             return await self._process.wait()
 
+    def hang_up(self) -> None:
+        """Takes the terminal away."""
+        self._loop.remove_reader(self._descriptor)
+        os.close(self._descriptor)
+        self._descriptor = -1
+
     async def close(self) -> None:
         """Ends what is left."""
-        self._loop.remove_reader(self._descriptor)
         with suppress(ProcessLookupError):
             self._process.kill()
         await self._process.wait()
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            self.hang_up()
 
 
 @asynccontextmanager
@@ -187,6 +193,14 @@ async def test_told_to_end_it_gives_the_terminal_back(
         os.kill(shown.pid, number)
         assert await shown.ended() == 128 + number
         assert shown.written.rindex(LEFT) > shown.written.rindex(ENTERED)
+
+
+async def test_it_ends_with_a_terminal_that_tells_nobody_of_its_end(url: str, environment: dict[str, str]) -> None:
+    """One that is not its own, as it is behind some programs: it would read an end again and again for ever."""
+    async with terminal(environment, "play", "--server", url) as shown:
+        await shown.shows("What now?")
+        shown.hang_up()
+        assert await shown.ended() == 128 + signal.SIGHUP
 
 
 async def test_leaving_a_game_asks_first(url: str, environment: dict[str, str]) -> None:

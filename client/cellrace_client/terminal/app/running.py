@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from cellrace_client.terminal.app.app import CellraceApp, Outcome
 from cellrace_client.terminal.app.deck import DECKS
 from cellrace_client.terminal.app.desk import FirstScreen, Rename, Taste
 from cellrace_client.terminal.app.liking import Liking, LikingStore
+from cellrace_client.terminal.hangup import end_with_terminal
 
 
 def taste_for(deck: str | None, *, letters: bool | None, store: LikingStore | None = None) -> Taste:
@@ -46,9 +48,11 @@ async def play_full_screen(
     `rename` takes another name where that is kept elsewhere too; `told` is said first; `first` is shown over the lobby.
     """
     app = CellraceApp(connection, race=race, taste=taste, lasting=lasting, rename=rename, told=told, first=first)
+    hangup = asyncio.create_task(end_with_terminal(sys.stdin.fileno()), name="hangup")
     try:
         outcome = await app.run_async()
     finally:
+        hangup.cancel()
         await app.desk.close()
     if app.return_code:
         return Outcome.FAILED
