@@ -128,7 +128,11 @@ class Admission:
                 if room.entrant(member.player.id) is None:
                     room.doubt()  # The player's list knows of it: whoever joined elsewhere may not have been heard of.
                     await referee.make_sure()
-                if room.race.ended or room.entrant(member.player.id) is None:
+                if room.race.ended:
+                    # Also one that was left half entered: it would take up a place among those one may be in.
+                    await self._store.players.exit(member.player.id, race_id)
+                    continue
+                if room.entrant(member.player.id) is None:
                     continue
                 await self.open(referee, member)
                 await referee.make_sure()
@@ -137,11 +141,14 @@ class Admission:
             for referee in referees:
                 referee.room.attach(member)
 
-    async def allow_one_more(self, player_id: str, race_id: str = "") -> None:
-        """Refuse whoever is in as many other races as a player may be. Raises Refused, StoreUnavailable."""
+    async def list_race(self, player_id: str, race_id: str, created_at: int) -> None:
+        """Put a race on the list of a player who wants to be in it: before it is opened, and before it is entered.
+
+        Raises Refused where the player is in as many others as one may be, StoreUnavailable.
+        """
         # Each is told of in the welcome, read again on the way back, and kept in the store until it is over.
-        races = await self._store.players.races(player_id)
-        if race_id not in races and len(races) >= self._bounds.player_races:
+        most = self._bounds.player_races
+        if not await self._store.players.enter_within(most, player_id, race_id, created_at):
             text = "You are in too many races that are not over; leave one of them first."
             raise Refused(ErrorCode.NOT_ALLOWED, text)
 
@@ -185,14 +192,15 @@ class Admission:
             sid = member.opened.get(race_id, member.sid)
             self._tasks.spawn(self._note_gone(member, race_id, sid, at), "race")
 
-    def unqueued(self, member: Member, variant: str) -> None:
-        """A connection has ended that waited in the queue of a game."""
-        self._tasks.spawn(self._note_unqueued(variant, member.player.id, member.sid), "queue")
+    def unqueued(self, member: Member, variant: str, queueing: asyncio.Lock) -> None:
+        """A connection has ended that waited in the queue of a game, or is `queueing` just now."""
+        self._tasks.spawn(self._note_unqueued(variant, member.player.id, member.sid, queueing), "queue")
 
-    async def _note_unqueued(self, variant: str, player: str, sid: str) -> None:
+    async def _note_unqueued(self, variant: str, player: str, sid: str, queueing: asyncio.Lock) -> None:
         while True:
             try:
-                await self._store.queue.leave(variant, player, sid)
+                async with queueing:
+                    await self._store.queue.leave(variant, player, sid)
                 return
             except StoreUnavailable:
                 await asyncio.sleep(RETRY)  # Until the store has it: the entry would wait for ever.

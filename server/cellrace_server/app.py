@@ -37,7 +37,7 @@ from cellrace_server.net.callers import Callers
 from cellrace_server.net.competing import CompetitionPages
 from cellrace_server.net.draining import Draining
 from cellrace_server.net.listening import Server, listen
-from cellrace_server.net.queueing import enter_match, find_match
+from cellrace_server.net.queueing import enter_match, wait_again
 from cellrace_server.net.readiness import reason_against
 from cellrace_server.net.services import Services
 from cellrace_server.net.sessions import COMPARISON, Sessions
@@ -131,12 +131,12 @@ async def running(config: Config) -> AsyncIterator[Node]:
             rooms.catch_up()
             tasks.spawn(_compare(sessions, store), "compare the sessions")
             for session in sessions:
-                if session.queued is not None:
-                    tasks.spawn(find_match(session), "find a match")
+                if session.queued is not None or session.doubted is not None:
+                    tasks.spawn(wait_again(session), "find a match")
 
         hearing = Hearing(store.link.redis, node, _hearer(rooms, sessions, tasks), catch_up)
         services = _services(config, node, store, rooms, signer, tasks)
-        upkeep = Upkeep(store, rooms)
+        upkeep = Upkeep(store, rooms, catch_up)
         # Before the first connection: to other nodes its players would seem to be at a node that is dead.
         await store.nodes.beat(store.clock.now())
 

@@ -71,9 +71,10 @@ class Lobby:
         """
         race = self._remembered(member, request) or await self._race_to_create(member, request)
         try:
+            await self._admission.list_race(member.player.id, race.id, race.created_at)
             await self._store.lists.add(race)
             await self._rooms.create(race)
-            return await self._enter(member, race.id, answer)
+            return await self._enter(member, race.id, answer, listed=True)
         except StoreUnavailable:
             doubtful = self._doubtful.setdefault(member, [])
             doubtful.append((request, race))
@@ -89,7 +90,6 @@ class Lobby:
         return None
 
     async def _race_to_create(self, member: Member, request: RaceCreate) -> Race:
-        await self._admission.allow_one_more(member.player.id)
         ghosts, deal = await summon(self._store, request.settings, member.player.id)
         settings = settle(request.settings, deal)
         if member.player.bot and not settings.bots:
@@ -134,15 +134,17 @@ class Lobby:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             return race_id
 
-    async def _enter(self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True) -> Referee:
+    async def _enter(
+        self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True, listed: bool = False
+    ) -> Referee:
         async with self._rooms.hold(race_id) as referee:
             room = referee.room
             inside = room.entrant(member.player.id) is not None
             if not inside and room.race.settings.private and not by_code:
                 raise Refused(ErrorCode.NO_SUCH_RACE)
             if not room.race.ended:
-                await self._admission.allow_one_more(member.player.id, race_id)
-                await self._store.players.enter(member.player.id, race_id, room.race.created_at)
+                if not listed:
+                    await self._admission.list_race(member.player.id, race_id, room.race.created_at)
                 await self._admission.open(referee, member)
             try:
                 stamped = await referee.ask(lambda: Join(member.player), member)
@@ -265,7 +267,7 @@ class Lobby:
                 referee.tell(stamped)
 
             try:
-                return await self._enter(member, successor, answer_first)
+                return await self._enter(member, successor, answer_first, listed=True)
             finally:
                 # On record also where nobody could enter; what has been told already is passed over.
                 referee.tell(stamped)
@@ -276,9 +278,11 @@ class Lobby:
             head = await self._store.races.head(race_id)
             if head is not None and head.race.cancelled is not None:
                 continue
+            settings = replace(parent.settings, deal=None, ghosts=())
+            race = self._new_race(member.player.id, race_id, settings, parent.id) if head is None else head.race
+            if not race.ended:
+                await self._admission.list_race(member.player.id, race_id, race.created_at)
             if head is None:
-                settings = replace(parent.settings, deal=None, ghosts=())
-                race = self._new_race(member.player.id, race_id, settings, parent.id)
                 await self._store.lists.add(race)
                 await self._rooms.create(race)
             return race_id

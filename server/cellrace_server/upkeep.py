@@ -26,9 +26,10 @@ log = structlog.get_logger()
 class Upkeep:
     """The chores of one node."""
 
-    def __init__(self, store: Store, rooms: Rooms) -> None:
+    def __init__(self, store: Store, rooms: Rooms, catch_up: Callable[[], None] | None = None) -> None:
         self._store = store
         self._rooms = rooms
+        self._catch_up = catch_up or rooms.catch_up
 
     async def beat(self) -> None:
         """Say every few seconds that this node lives, until cancelled."""
@@ -46,7 +47,7 @@ class Upkeep:
         """Say that this node lives; if it seemed dead, the others may tell it nothing. Raises StoreUnavailable."""
         if not await self._store.nodes.beat(self._store.clock.now()):
             log.warning("this node was silent for so long that the others took it for dead")
-            self._rooms.catch_up()
+            self._catch_up()
 
     async def sweep_once(self) -> None:
         """Look at the races that are due now. Raises StoreUnavailable."""

@@ -238,7 +238,8 @@ class TestDelete:
         await ended_race(here, ANN, BEN)
         await ended_race(here, BEN, ANN, settings=Settings(variant=GAME, seats=4, ranked=False))
         await ended_attempt(here, ANN, opens_at(today) + 5)
-        await Matching(here.store, here.rooms).join(FakeMember(ANN), QueueJoin(variant=GAME))
+        matching = Matching(here.store, here.rooms)
+        await matching.join(FakeMember(ANN), matching.wish(QueueJoin(variant=GAME)))
         await here.store.deals.draw(GAME, ["ann"])
         await office.delete("Ann")
         assert await rows_of(here, "ann") == []

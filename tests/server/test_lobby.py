@@ -17,10 +17,12 @@ from cellrace_server.room import Room
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.tasks import Tasks
+from tests.server.ended_races import ended_race
 from tests.server.shell import FakeMember, Shell
 
 ANN = Player(id="pann", name="Ann", bot=False)
 BOB = Player(id="pbob", name="Bob", bot=False)
+BEN = Player(id="pben", name="Ben", bot=False)
 
 
 class Answers(list[Room]):
@@ -47,7 +49,7 @@ def test_codes_have_no_letters_that_look_alike() -> None:
     assert not set("ILO01") & set(CODE_LETTERS)
 
 
-@pytest.mark.parametrize("lost", ["ZADD", "race_create", "race_load", "race_open", "race_append"])
+@pytest.mark.parametrize("lost", ["player_enter", "ZADD", "race_create", "race_load", "race_open", "race_append"])
 async def test_a_creation_that_is_repeated_after_retry_later_makes_one_race(here: Shell, lost: str) -> None:
     """Whether the store has carried it out or not; asked for once more, it is another one."""
     ann, request = FakeMember(ANN), RaceCreate(id=7)
@@ -187,10 +189,14 @@ async def test_right_codes_are_let_in_however_many_of_them_come_one_after_the_ot
         await lobby.join(FakeMember(BOB), RaceJoin(code=created[0].race.code), "address", Answers())
 
 
+def bounded(shell: Shell, most: int) -> Admission:
+    """An admission for whom a player may be in so many races."""
+    return Admission(shell.store, shell.rooms, Bounds(player_races=most), Tasks())
+
+
 async def test_a_player_is_in_a_bounded_number_of_races_that_are_not_over(here: Shell) -> None:
     """And comes into those again, however many there are."""
-    admission = Admission(here.store, here.rooms, Bounds(player_races=2), Tasks())
-    lobby = Lobby(here.store, here.rooms, admission, Bounds())
+    lobby = Lobby(here.store, here.rooms, bounded(here, 2), Bounds())
     ann, created = FakeMember(ANN), Answers()
     other = await here.race(BOB)
     for _ in range(2):
@@ -206,6 +212,46 @@ async def test_a_player_is_in_a_bounded_number_of_races_that_are_not_over(here: 
     await lobby.join(ann, join(created[0].id), "", created)
     await lobby.leave(ann, created[0].id, created)
     await lobby.join(ann, join(other.id), "", created)
+
+
+@pytest.mark.parametrize("way", ["create", "rematch"])
+async def test_what_would_be_one_race_too_many_is_not_opened(here: Shell, way: str) -> None:
+    """Nor told: a successor that nobody may enter would stand there for the others, and be cancelled."""
+    over = await ended_race(here, ANN, BEN)
+    lobby = Lobby(here.store, here.rooms, bounded(here, 1), Bounds())
+    ann, ben = FakeMember(ANN), FakeMember(BEN)
+    await lobby.create(ann, RaceCreate(), Answers())
+    known = await here.store.census.races()
+    with pytest.raises(Refused, match="too many races that are not over"):
+        await (
+            lobby.create(ann, RaceCreate(), Answers()) if way == "create" else lobby.rematch(ann, over.id, Answers())
+        )
+    assert await here.store.census.races() == known
+    assert len(await here.store.lists.newest(False, 0, 9)) == 1
+    record = await here.store.races.load(over.id)
+    assert record is not None
+    assert record.race.successor is None
+    await lobby.rematch(ben, over.id, Answers())
+
+
+async def test_races_entered_at_the_same_moment_are_no_more_than_one_may_be_in(here: Shell, there: Shell) -> None:
+    others = [await here.race(BOB) for _ in range(6)]
+    lobbies = [Lobby(shell.store, shell.rooms, bounded(shell, 3), Bounds()) for shell in (here, there)]
+
+    async def enter(number: int) -> None:
+        await lobbies[number % 2].join(FakeMember(ANN), join(others[number].id), "", Answers())
+
+    outcomes = await asyncio.gather(*map(enter, range(6)), return_exceptions=True)
+    assert [refused.code for refused in outcomes if isinstance(refused, Refused)] == [ErrorCode.NOT_ALLOWED] * 3
+    assert outcomes.count(None) == 3
+    assert len(await here.store.players.races(ANN.id)) == 3
+
+
+async def test_a_race_that_was_entered_by_half_takes_up_no_place_once_it_has_ended(here: Shell) -> None:
+    over = await ended_race(here, BOB, BEN)
+    await here.store.players.enter(ANN.id, over.id, over.created_at)
+    await here.admission.resume(FakeMember(ANN), lambda referees: None)
+    assert await here.store.players.races(ANN.id) == ()
 
 
 async def test_lists_are_read_on_until_enough_fit(here: Shell) -> None:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
 
-from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import Player, QueueJoin, RaceState, Settings
 from cellrace.queueing import BOT_AFTER
+from cellrace_server.administration import Administration
 from cellrace_server.core.effects import rating_board
 from cellrace_server.core.matchmaking import Waiting
 from cellrace_server.core.presence import NODE_SILENCE, Nodes
 from cellrace_server.core.race import Race, all_ready
 from cellrace_server.core.ratings import Applied, RatingStep, Skill
-from cellrace_server.matching import LEFT_PENDING, Matching
+from cellrace_server.matching import CHECKED, LEFT_PENDING, Matching
 from cellrace_server.store import keys
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.hearing import MatchedTold, parse_tellings
+from cellrace_server.store.players import Holder
 from tests.server.ended_races import register
 from tests.server.races import ANN, BEN, CAT, player
 from tests.server.shell import FakeMember, Shell
 
 GAME = "one-suit"
+ROBO = player("Robo", bot=True)
 
 
 class Counter:
@@ -33,8 +36,9 @@ class Counter:
         self.shell = shell
         self.matching = Matching(shell.store, shell.rooms)
 
-    async def join(self, who: Player, *, bots: bool = False, sid: str = "1.s") -> int:
-        return await self.matching.join(FakeMember(who, sid), QueueJoin(variant=GAME, bots=bots))
+    async def join(self, who: Player, *, bots: bool = False, sid: str = "1.s", variant: str = GAME) -> int:
+        wish = self.matching.wish(QueueJoin(variant=variant, bots=bots))
+        return await self.matching.join(FakeMember(who, sid), wish)
 
     async def join_earlier(self, who: Player, *, by: int, bots: bool = False, rating: int = 1000) -> None:
         """Somebody who has waited for so many ms."""
@@ -59,7 +63,8 @@ class Counter:
 
 
 @pytest.fixture
-def counter(here: Shell) -> Counter:
+async def counter(here: Shell) -> Counter:
+    await register(here, ANN, BEN, CAT, ROBO)
     return Counter(here)
 
 
@@ -119,7 +124,6 @@ class TestTheRace:
 
     async def test_who_has_come_back_elsewhere_meanwhile_is_told_there(self, counter: Counter, other: Counter) -> None:
         """The race may be made seconds after the match, when a node has died: by then its players are elsewhere."""
-        await register(counter.shell, ANN, BEN)
         for who in (ANN, BEN):
             await counter.join(who, sid=await counter.shell.store.players.take_over(who.id))
         async with counter.shell.link.redis.pubsub() as pubsub:
@@ -145,14 +149,9 @@ class TestTheRace:
         assert len({race.id for race in raced if race}) == 1
         assert len(await counter.waiting()) == 1
 
-    async def test_a_game_that_there_is_not_is_refused(self, counter: Counter) -> None:
-        with pytest.raises(Refused) as refused:
-            await counter.matching.join(FakeMember(ANN), QueueJoin(variant="whist"))
-        assert refused.value.code == ErrorCode.NOT_FOUND
-
     async def test_games_are_matched_apart(self, counter: Counter) -> None:
         await counter.join(ANN)
-        await counter.matching.join(FakeMember(BEN), QueueJoin(variant="two-suit"))
+        await counter.join(BEN, variant="two-suit")
         await counter.matching.pair_all()
         assert await counter.matched(ANN) is None
         assert await counter.matched(BEN) is None
@@ -184,14 +183,13 @@ class TestFairness:
         assert await counter.waiting() == {"cat"}
 
     async def test_a_bot_is_offered_after_ten_seconds(self, counter: Counter) -> None:
-        robo = player("Robo", bot=True)
-        await counter.join(robo)
+        await counter.join(ROBO)
         await counter.join_earlier(ANN, by=BOT_AFTER - 3_000, bots=True)
         await counter.pair()
         assert await counter.matched(ANN) is None
         await counter.join_earlier(ANN, by=BOT_AFTER, bots=True)
         await counter.pair()
-        assert await counter.matched(ANN) == await counter.matched(robo)
+        assert await counter.matched(ANN) == await counter.matched(ROBO)
 
 
 class TestLeaving:
@@ -205,7 +203,6 @@ class TestLeaving:
     @pytest.mark.parametrize("way", ["comes elsewhere", "banned"])
     async def test_who_cannot_wait_any_more_is_not_matched(self, counter: Counter, other: Counter, way: str) -> None:
         """A lost connection leaves the queue, though its node has died with it and could not say so."""
-        await register(counter.shell, ANN, BEN)
         await counter.join(ANN, sid=await counter.shell.store.players.take_over("ann"))
         if way == "banned":
             await other.shell.store.accounts.ban("ann", other.shell.now())
@@ -235,6 +232,89 @@ class TestLeaving:
         race = await counter.matched(ANN)
         assert race is not None
         assert {entrant.player.id for entrant in race.entrants} == {"ann", "ben"}
+
+
+class TestRepeatedWishes:
+    async def test_who_is_matched_before_the_answer_comes_does_not_wait_again(
+        self, counter: Counter, other: Counter
+    ) -> None:
+        """The store carries a join out, its reply is lost, and it is sent again when its player races already."""
+        wish = counter.matching.wish(QueueJoin(variant=GAME))
+        counter.shell.link.lose_reply("queue_join")
+        with pytest.raises(StoreUnavailable):
+            await counter.matching.join(FakeMember(ANN), wish)
+        await other.join(BEN)
+        await other.pair()
+        assert await counter.matched(ANN) is not None
+        assert await counter.matching.join(FakeMember(ANN), wish) == 0
+        assert await counter.waiting() == set()
+
+    async def test_who_goes_on_waiting_by_another_connection_has_waited_as_long(self, counter: Counter) -> None:
+        wish = counter.matching.wish(QueueJoin(variant=GAME))
+        for sid in ("1.s", "2.t"):
+            await counter.matching.join(FakeMember(ANN, sid), wish)
+        (entry,), _ = await counter.shell.store.queue.read(GAME)
+        assert (entry.sid, entry.since) == ("2.t", wish.since)
+
+
+class TestManyWhoWait:
+    """What is asked of the store does not grow with the queue: each node looks at each game once a second."""
+
+    async def wait(self, counter: Counter, count: int) -> list[Player]:
+        bots = [Player(id=f"bot{number:03}", name=f"Bot {number}", bot=True) for number in range(count)]
+        await register(counter.shell, *bots)
+        for bot in bots:
+            await counter.join_earlier(bot, by=1_000)
+        return bots
+
+    async def test_only_some_are_checked_at_once_and_all_in_turn(
+        self, counter: Counter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        bots = await self.wait(counter, 2 * CHECKED + 5)
+        await counter.shell.store.accounts.forget(bots[CHECKED].id)
+        asked = counted(counter, monkeypatch)
+        sizes = []
+        for _ in range(4):
+            await counter.matching.pair(GAME, CHECKED)
+            sizes.append(len(asked))
+            asked.clear()
+        assert sizes == [CHECKED, CHECKED, 5, CHECKED]
+        assert await counter.waiting() == {bot.id for bot in bots} - {bots[CHECKED].id}
+
+    async def test_whoever_comes_has_nobody_checked_but_those_who_race(
+        self, counter: Counter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await self.wait(counter, 5)
+        await counter.join(ANN)
+        await counter.join(BEN)
+        asked = counted(counter, monkeypatch)
+        await counter.pair()
+        assert asked == ["ann", "ben"]
+        assert await counter.matched(ANN) is not None
+
+    async def test_who_is_found_gone_at_the_match_gives_way_to_the_next(self, counter: Counter) -> None:
+        await counter.join_earlier(CAT, by=3_000)
+        await counter.join_earlier(ANN, by=2_000)
+        await counter.join_earlier(BEN, by=1_000)
+        await counter.shell.store.accounts.ban("cat", counter.shell.now())
+        await counter.pair()
+        race = await counter.matched(BEN)
+        assert race is not None
+        assert {entrant.player.id for entrant in race.entrants} == {"ann", "ben"}
+        assert await counter.waiting() == set()
+
+
+def counted(counter: Counter, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The players whose records are asked for from now on."""
+    players, asked = counter.shell.store.players, list[str]()
+    holders = players.holders
+
+    async def count(player_ids: Sequence[str]) -> list[Holder]:
+        asked.extend(player_ids)
+        return await holders(player_ids)
+
+    monkeypatch.setattr(players, "holders", count)
+    return asked
 
 
 class TestDeadNodes:
@@ -327,6 +407,74 @@ class TestPendingMatches:
         assert "race_create" not in other.shell.link.sent[sent:]
         gate.open()
         await pairing
+
+    @pytest.mark.parametrize("way", ["deleted", "banned"])
+    @pytest.mark.parametrize("step", ["queue_pop", "ZADD", "race_create", "race_append"])
+    async def test_nobody_races_against_who_is_gone_before_the_race_is_made(
+        self, counter: Counter, other: Counter, monkeypatch: pytest.MonkeyPatch, step: str, way: str
+    ) -> None:
+        """The other waits on, before all who came later, and is matched with the next."""
+        await counter.join_earlier(BEN, by=9_000)
+        await counter.join_earlier(ANN, by=5_000)
+        (counter.shell.link.lose_reply if step == "queue_pop" else counter.shell.link.lose_request)(step)
+        with pytest.raises(StoreUnavailable):
+            await counter.pair()
+        if way == "deleted":
+            await Administration(other.shell.store, "olga").delete("ann")
+        else:
+            await other.shell.store.accounts.ban("ann", other.shell.now())
+        since = counter.shell.now()
+        await other.join(CAT)
+        now = since + LEFT_PENDING
+        monkeypatch.setattr(other.shell.store.clock, "now", lambda: now)
+        await other.pair()
+        entries, pending = await other.shell.store.queue.read(GAME)
+        assert pending == []
+        assert [(entry.player, entry.since < since) for entry in entries if entry.player != CAT] == [(BEN, True)]
+        assert await other.shell.store.players.races("ann") == ()
+        assert await other.shell.store.players.races("ben") == ()
+        await other.pair()
+        race = await other.matched(BEN)
+        assert race is not None
+        assert [entrant.player.id for entrant in race.entrants] == ["ben", "cat"]
+
+    async def test_when_both_are_gone_nobody_waits_on(self, counter: Counter, monkeypatch: pytest.MonkeyPatch) -> None:
+        await counter.join(ANN)
+        await counter.join(BEN)
+        counter.shell.link.lose_reply("queue_pop")
+        with pytest.raises(StoreUnavailable):
+            await counter.pair()
+        for who in ("ann", "ben"):
+            await Administration(counter.shell.store, "olga").delete(who)
+        now = counter.shell.now() + LEFT_PENDING
+        monkeypatch.setattr(counter.shell.store.clock, "now", lambda: now)
+        await counter.pair()
+        assert await counter.shell.store.queue.read(GAME) == ([], [])
+
+    async def test_a_race_that_was_made_before_stays_for_the_other(
+        self, counter: Counter, other: Counter, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As any race of somebody who is deleted; and the other is told of it, which the dead node could not."""
+        await counter.join(ANN)
+        await counter.join(BEN)
+        counter.shell.link.lose_request("PUBLISH")
+        with pytest.raises(StoreUnavailable):
+            await counter.pair()
+        race = await counter.matched(BEN)
+        assert race is not None
+        await Administration(other.shell.store, "olga").delete("ann")
+        now = other.shell.now() + LEFT_PENDING
+        monkeypatch.setattr(other.shell.store.clock, "now", lambda: now)
+        async with other.shell.link.redis.pubsub() as pubsub:
+            await pubsub.subscribe(keys.channel("here:1"))
+            await other.pair()
+            told: list[object] = []
+            while MatchedTold("ben", race.id, "1.s") not in told:
+                message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=5)
+                if message is not None:
+                    told += parse_tellings(message["data"])
+        assert await other.shell.store.queue.read(GAME) == ([], [])
+        assert await other.shell.store.players.races("ann") == ()
 
     async def test_making_it_twice_is_one_race(self, counter: Counter, other: Counter) -> None:
         await counter.join(ANN)

@@ -15,7 +15,10 @@ from cellrace.queueing import BOT_AFTER, range_after
 
 
 class Waiting(Struct, frozen=True):
-    """Somebody in the queue: since when (ms), with which rating, whether a bot will do; `sid` and `node` tell where."""
+    """Somebody in the queue: since when (ms), with which rating, whether a bot will do; `sid` and `node` tell where.
+
+    `command_id` is that of the wish to wait: sent again by mistake, it is known.
+    """
 
     player: Player
     sid: str
@@ -23,6 +26,7 @@ class Waiting(Struct, frozen=True):
     since: int
     rating: int
     bots: bool
+    command_id: str = ""
 
 
 def pairs(waiting: Sequence[Waiting], now: int) -> list[tuple[Waiting, Waiting]]:

@@ -16,11 +16,11 @@ from cellrace.messages import (
     CloseCode,
     MatchedPush,
     Player,
-    QueueJoin,
     RequestId,
     ServerAnswer,
     error_answer,
 )
+from cellrace_server.matching import Wish
 from cellrace_server.net.connection import Connection
 from cellrace_server.net.inbox import Arrived, Inbox
 from cellrace_server.net.outbox import Outbox, frame_bytes
@@ -68,8 +68,12 @@ class Session:
         self.races: dict[str, Referee] = {}
         self.opened: dict[str, str] = {}
         self.resumed: set[str] = set()
-        self.queued: QueueJoin | None = None
-        """What the player waits for, as it was asked for."""
+        self.queued: Wish | None = None
+        """What the player waits for."""
+        self.doubted: Wish | None = None
+        """What the player may wait for: the store has not answered."""
+        self.queueing = asyncio.Lock()
+        """Held while the wish is put on record."""
         self.queues: set[str] = set()
         """The games in whose queues the player may be on record, so that they are left when the connection ends."""
         self._connection = connection
@@ -173,8 +177,9 @@ class Session:
         for referee in self.races.values():
             referee.room.detach(self)
         self.services.admission.disconnected(self, self.races, gone_at)
+        self.queued = self.doubted = None
         for variant in self.queues:
-            self.services.admission.unqueued(self, variant)
+            self.services.admission.unqueued(self, variant, self.queueing)
 
     def _expect_hello(self) -> None:
         self._excused = False

@@ -48,10 +48,11 @@ class Credentials(Struct, frozen=True):
 
 
 class Holder(Struct, frozen=True):
-    """Which connection plays for a player, and whether the player is banned."""
+    """Which connection plays for a player, and whether the player is banned, or not on record: deleted."""
 
     sid: str
     banned: bool
+    unknown: bool
 
 
 def new_credentials() -> Credentials:
@@ -160,10 +161,12 @@ class PlayerStore:
         return f"{epoch}.{random}" if epoch else None
 
     async def holders(self, player_ids: Sequence[str]) -> list[Holder]:
-        """The sids of several players' newest connections, and whether the players are banned."""
-        fields = ("epoch", "random", "banned")
+        """The sids of several players' newest connections, and whether the players may be in at all."""
+        fields = ("epoch", "random", "banned", "name")
         answers = await self._link.commands([("HMGET", keys.player(p), *fields) for p in player_ids])
-        return [Holder(_sid(epoch, random), banned is not None) for epoch, random, banned in answers]
+        return [
+            Holder(_sid(epoch, random), banned is not None, name is None) for epoch, random, banned, name in answers
+        ]
 
     async def races(self, player_id: str) -> tuple[str, ...]:
         """The races of a player that are not over, newest first."""
@@ -178,6 +181,11 @@ class PlayerStore:
     async def enter(self, player_id: str, race_id: str, created_at: int) -> None:
         """Put a race on the player's list: the intent, before the fact (NODES, 23)."""
         await self._link.command("ZADD", keys.player_races(player_id), created_at, race_id)
+
+    async def enter_within(self, most: int, player_id: str, race_id: str, created_at: int) -> bool:
+        """The same for who may be in so many; False when others take up all the places."""
+        words = (race_id, created_at, most)
+        return bool(await self._link.call("player_enter", [keys.player(player_id)], *words))
 
     async def exit(self, player_id: str, race_id: str) -> None:
         """Take a race off the player's list."""

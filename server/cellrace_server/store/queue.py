@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgpack
 import msgspec
 from msgspec import Struct
@@ -26,9 +28,12 @@ class QueueStore:
         self._link = link
 
     async def join(self, variant: str, waiting: Waiting) -> int:
-        """Wait for a rival, in place of an older connection's entry; says how many wait."""
-        entry = msgspec.json.encode(waiting)
-        count: int = await self._link.call("queue_join", [keys.queue(variant)], waiting.player.id, waiting.sid, entry)
+        """Wait for a rival, in place of an older connection's entry; says how many wait.
+
+        Who has been matched since the same command was first sent does not wait again.
+        """
+        words = (*_words(waiting), waiting.command_id)
+        count: int = await self._link.call("queue_join", [keys.queue(variant)], *words)
         return count
 
     async def leave(self, variant: str, player: str, sid: str) -> None:
@@ -62,3 +67,12 @@ class QueueStore:
     async def clear(self, variant: str, match: Match) -> None:
         """The race of a match is made and told."""
         await self._link.call("queue_clear", [keys.queue(variant)], match.race)
+
+    async def call_off(self, variant: str, match: Match, left: Sequence[Waiting]) -> None:
+        """The race of a match will not be made; those who are `left` of it wait on, from when they did."""
+        words = [word for waiting in left for word in _words(waiting)]
+        await self._link.call("queue_call_off", [keys.queue(variant)], match.race, *words)
+
+
+def _words(waiting: Waiting) -> tuple[str, str, bytes]:
+    return waiting.player.id, waiting.sid, msgspec.json.encode(waiting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,7 +11,10 @@ from redis.asyncio import Redis
 
 from cellrace_server.app import Node, running
 from cellrace_server.config import Config
-from cellrace_server.matching import Matching
+from cellrace_server.matching import Matching, Wish
+from cellrace_server.net.queueing import enter_match
+from cellrace_server.net.session import Session
+from cellrace_server.room import Member
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.queue import Match, QueueStore
 from tests.story.players import Player, Table, table
@@ -146,6 +150,107 @@ async def test_an_entry_whose_answer_was_lost_goes_with_the_connection(
     assert await waiting() == 1
     await ann.drop()
     await eventually(lambda: _is(waiting, 0))
+
+
+async def test_who_repeats_what_was_not_answered_and_is_matched_already_does_not_wait_again(
+    seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`retry_later` asks for just that: the same request again, unchanged."""
+    lose_first_answer(monkeypatch)
+    tells = hold_tellings(monkeypatch)
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    asked = {"type": "queue.join", "id": "a", "variant": "one-suit"}
+    await ann.send_map(asked)
+    assert (await ann.answer("a"))["code"] == "retry_later"
+    await ben.ask("queue.join", variant="one-suit")
+    await eventually(lambda: _is(lambda: _waiting(node), 0))
+    await ann.send_map(asked)
+    queued = await ann.answer("a")
+    assert (queued["type"], queued["waiting"]) == ("queued", 0)
+    assert (await node.services.store.queue.read("one-suit"))[0] == []
+    tells.set()
+    race = (await ann.push("queue.matched"))["race"]
+    assert (await ben.push("queue.matched"))["race"] == race
+    await ann.send_map(asked)
+    assert (await ann.answer("a"))["waiting"] == 1, "who has been told asks anew"
+
+
+async def test_an_answer_that_is_late_comes_before_the_match_all_the_same(
+    seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store has written, another was faster to read it, and this node hears of the match before its own reply."""
+    join, told = Matching.join, asyncio.Event()
+
+    async def note_and_enter(session: Session, race_id: str) -> None:
+        if session.player.name == "Ann":
+            told.set()
+        await enter_match(session, race_id)
+
+    async def join_late(matching: Matching, member: Member, wish: Wish) -> int:
+        waiting = await join(matching, member, wish)
+        if member.player.name == "Ann":
+            await told.wait()
+            for _ in range(50):  # More than is asked of the store to bring somebody into a race.
+                await node.services.store.queue.read("one-suit")
+        return waiting
+
+    monkeypatch.setattr("cellrace_server.app.enter_match", note_and_enter)
+    monkeypatch.setattr(Matching, "join", join_late)
+    ann, ben = await seats.player("Ann"), await seats.player("Ben")
+    asked = await ann.send("queue.join", variant="one-suit")
+    await eventually(lambda: _is(lambda: _waiting(node), 1))
+    await ben.ask("queue.join", variant="one-suit")
+    assert (await ann.answer(asked))["type"] == "queued"
+    assert [push["type"] for push in ann.pushes] == []
+    await ann.push("queue.matched")
+    assert (await ann.ask("queue.leave"))["type"] == "ok"
+    monkeypatch.setattr(Matching, "join", join)
+    assert (await ann.ask("queue.join", variant="one-suit"))["waiting"] == 1
+
+
+async def test_who_was_taken_out_while_the_node_seemed_dead_waits_again_when_it_is_back(
+    ann: Player, node: Node, redis_client: Redis
+) -> None:
+    queue = node.services.store.queue
+    await ann.ask("queue.join", variant="one-suit")
+    (before,), _ = await queue.read("one-suit")
+    await queue.leave("one-suit", ann.id, before.sid)
+    await redis_client.client_kill_filter(_type="pubsub")
+
+    async def waits() -> bool:
+        return (await queue.read("one-suit"))[0] == [before]
+
+    await eventually(waits)
+
+
+def lose_first_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first join is on record, and nobody is told so."""
+    join, lost = Matching.join, []
+
+    async def join_and_lose(matching: Matching, member: Member, wish: Wish) -> int:
+        waiting = await join(matching, member, wish)
+        if not lost:
+            lost.append(wish)
+            raise StoreUnavailable("lost by the test")
+        return waiting
+
+    monkeypatch.setattr(Matching, "join", join_and_lose)
+
+
+def hold_tellings(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Matches are told once this is set."""
+    tell, passes = QueueStore.tell, asyncio.Event()
+
+    async def tell_late(queue: QueueStore, match: Match) -> None:
+        await passes.wait()
+        await tell(queue, match)
+
+    monkeypatch.setattr(QueueStore, "tell", tell_late)
+    return passes
+
+
+async def _waiting(node: Node) -> int:
+    return len((await node.services.store.queue.read("one-suit"))[0])
 
 
 async def _is(count: object, number: int) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest_asyncio
 
 from cellrace_server.core.matchmaking import Waiting
+from cellrace_server.store import keys
 from cellrace_server.store.library import Link
 from cellrace_server.store.queue import Match, QueueStore
 from tests.server.races import player
@@ -20,12 +22,12 @@ async def queue(link: Link) -> QueueStore:
     return QueueStore(link)
 
 
-def waiting(name: str, sid: str = "1.s") -> Waiting:
-    return Waiting(player(name), sid, "here:1", 5, 1000, False)
+def waiting(name: str, sid: str = "1.s", command_id: str = "") -> Waiting:
+    return Waiting(player(name), sid, "here:1", 5, 1000, False, command_id or f"of {name}")
 
 
-def match(one: Waiting, other: Waiting, race: str = "r1") -> Match:
-    return Match(race, 9, (one, other))
+def match(one: Waiting, other: Waiting, race: str = "r1", at: int = 9) -> Match:
+    return Match(race, at, (one, other))
 
 
 ANN, BEN, CAT = waiting("ann"), waiting("ben"), waiting("cat")
@@ -108,6 +110,69 @@ async def test_leaving_after_the_pop_leaves_the_match_as_it_is(queue: QueueStore
     await queue.leave(GAME, "ann", "1.s")
     _, pending = await queue.read(GAME)
     assert pending == [match(ANN, BEN)]
+
+
+async def test_a_join_that_comes_again_after_its_match_puts_nobody_back(queue: QueueStore) -> None:
+    """redis-py sends it again when the reply was lost: the player would be matched again, and races already."""
+    await join(queue, ANN, BEN)
+    await queue.pop(GAME, match(ANN, BEN))
+    assert await queue.join(GAME, ANN) == 0
+    assert await queue.join(GAME, waiting("ben", "2.t")) == 0, "by another connection, that goes on waiting"
+    assert await who(queue) == set()
+    assert await queue.join(GAME, waiting("ann", command_id="another")) == 1, "who asks anew waits anew"
+
+
+async def test_a_join_that_comes_again_before_its_match_is_taken_for_what_it_is(queue: QueueStore) -> None:
+    await join(queue, ANN, BEN, waiting("ann", "2.t"))
+    assert not await queue.pop(GAME, match(ANN, BEN))
+    assert await queue.pop(GAME, match(waiting("ann", "2.t"), BEN))
+
+
+async def test_what_was_popped_is_known_and_not_what_was_read_before(queue: QueueStore) -> None:
+    """Between the look and the pop somebody may have left and joined anew."""
+    await join(queue, ANN, BEN, waiting("ann", command_id="another"))
+    assert await queue.pop(GAME, match(ANN, BEN))
+    await queue.join(GAME, waiting("ann", command_id="another"))
+    assert await who(queue) == set()
+
+
+async def test_who_was_matched_is_remembered_for_a_minute(queue: QueueStore, link: Link) -> None:
+    for at in (1_000, 60_999, 61_000):
+        one, other = waiting("ann", command_id=f"ann {at}"), waiting("ben", command_id=f"ben {at}")
+        await join(queue, one, other)
+        await queue.pop(GAME, match(one, other, f"r{at}", at))
+    known = await link.command("ZRANGE", keys.queue(GAME) + ":matched", 0, -1)
+    assert known == [b"ann 60999", b"ben 60999", b"ann 61000", b"ben 61000"]
+
+
+async def test_nodes_before_the_commands_had_ids_join_as_they_did(queue: QueueStore, link: Link) -> None:
+    for who_waits in (ANN, BEN):
+        entry = msgspec.json.encode({**msgspec.to_builtins(who_waits), "command_id": ""})
+        await link.call("queue_join", [keys.queue(GAME)], who_waits.player.id, who_waits.sid, entry)
+    assert await queue.pop(GAME, match(ANN, BEN))
+    assert await link.call("queue_join", [keys.queue(GAME)], "ann", "1.s", "{}") == 1
+
+
+async def test_who_is_left_of_a_match_that_is_called_off_waits_on(queue: QueueStore) -> None:
+    await join(queue, ANN, BEN)
+    await queue.pop(GAME, match(ANN, BEN))
+    for _ in range(2):
+        await queue.call_off(GAME, match(ANN, BEN), [BEN])
+        assert await queue.read(GAME) == ([BEN], [])
+    await queue.join(GAME, waiting("ben", "2.t"))
+    assert await who(queue) == {"ben"}, "by the same command: it has come to no match"
+    await queue.leave(GAME, "ben", "2.t")
+    await queue.call_off(GAME, match(ANN, BEN), [BEN])
+    assert await who(queue) == set(), "nobody is put back twice"
+
+
+async def test_a_newer_wish_stays_when_a_match_is_called_off(queue: QueueStore) -> None:
+    newer = waiting("ben", "2.t", "another")
+    await join(queue, ANN, BEN)
+    await queue.pop(GAME, match(ANN, BEN))
+    await join(queue, newer)
+    await queue.call_off(GAME, match(ANN, BEN), [BEN])
+    assert await queue.read(GAME) == ([newer], [])
 
 
 async def test_a_match_is_cleared_once_its_race_is_made(queue: QueueStore) -> None:

@@ -19,6 +19,7 @@ Each call touches one slot. KEYS[i] is always the first key of its slot; the oth
   race:{ID}:deleted       hash    player who was deleted before the race had ended -> who stands in for the player
   due                     zset    race -> when to look at it, ms; early, never late
   player:{ID}             hash    the player's record; epoch, random, node name the connection that plays, hello_at says since when
+  player:{ID}:races       zset    race that is not over -> when it was created, ms
   player:{ID}:deals:GAME  hash    number of a deal that the player has had -> the draw that reserved it
 
 Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of tellings:
@@ -44,6 +45,8 @@ Channels: cellrace:node:NAME, one a node; a message is a MessagePack array of te
   player_hello   player         random, node, when it was said                        {epoch, old node, old sid}, {"late"}, {"banned"} or {}
   player_renew   player         sid, random, an epoch to be above                     the new epoch, or "" when sid is not current
   player_mark    player                                                               1, or 0 when there is no such player
+  player_enter   player         race, when it was created, most                       1 when it is listed, or 0 when others take
+                                                                                      up all the places
   name_swap      name           the value it has, the one it gets, each "" for none   1 when it has that now, else 0
   deal_reserve   deals          number, draw                                          1 when this draw has it, else 0
   deal_release   deals          number, draw                                          1 when this draw had it, else 0
@@ -389,6 +392,15 @@ local function player_mark(keys)
   return 1
 end
 
+-- The intent to be in a race: counted and listed in one call, so that no two at once find the same place left.
+local function player_enter(keys, args)
+  local races = keys[1] .. ':races'
+  if redis.call('ZSCORE', races, args[1]) then return 1 end
+  if redis.call('ZCARD', races) >= tonumber(args[3]) then return 0 end
+  redis.call('ZADD', races, args[2], args[1])
+  return 1
+end
+
 local function name_swap(keys, args)
   local held = redis.call('GET', keys[1]) or ''
   if held == args[2] then return 1 end
@@ -425,6 +437,7 @@ redis.register_function('due_settle_@VERSION@', due_settle)
 redis.register_function('player_hello_@VERSION@', player_hello)
 redis.register_function('player_renew_@VERSION@', player_renew)
 redis.register_function('player_mark_@VERSION@', player_mark)
+redis.register_function('player_enter_@VERSION@', player_enter)
 redis.register_function('name_swap_@VERSION@', name_swap)
 redis.register_function('deal_reserve_@VERSION@', deal_reserve)
 redis.register_function('deal_release_@VERSION@', deal_release)
