@@ -25,9 +25,11 @@ from cellrace_client.verdict import VERDICT_SENTENCES, Verdict, standings_faults
 
 RIVALS_STRENGTH = 2
 BOTS_STRENGTH = 4
+"""A person can win against the one; of two such bots the race is soon over, and still one to be watched."""
 _COUNTDOWN = 3
 _TIME_LIMIT = 3600
 _PROGRESS_EVERY = 2.0
+"""Seconds, all three."""
 
 Say = Callable[[str], None]
 

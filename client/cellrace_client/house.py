@@ -13,6 +13,7 @@ import msgspec
 from cellrace_client.house_bot import Place
 
 MOST = 100
+"""Bots of one house: each is a process, and has another one while it thinks."""
 
 
 @contextmanager

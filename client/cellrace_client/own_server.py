@@ -18,6 +18,7 @@ from cellrace_client.language import _
 
 _START_TIMEOUT = 30.0
 _END_TIMEOUT = 8.0
+"""Seconds to come up, on a slow machine too, and to end; a server needs 5 of these at most."""
 _ADDRESS = re.compile(r"wss?://\S+?/ws")
 
 

@@ -36,6 +36,7 @@ PACES: dict[int, Pace] = {
 """The strengths 1 to 5: a beginner, a person, a good player, a machine that can be watched, and the fastest."""
 
 _HESITATION = 4.0
+"""So many times as long takes a turn in which a bot hesitates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from cellrace_client.race_view import RaceView
 _ILLEGAL_MOVES = 3
 """So many illegal moves in a row are a mistake of the player that time does not mend."""
 _LONGEST_PAUSE = 30.0
+"""Seconds between two attempts to be ready, where the server has no deal."""
 
 _OVER_MEANWHILE = (ErrorCode.ALREADY_DONE, ErrorCode.NOT_RUNNING, ErrorCode.NOT_ENTRANT)
 

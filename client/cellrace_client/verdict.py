@@ -8,11 +8,9 @@ from enum import StrEnum
 
 from cellrace.commitment import commitment
 from cellrace.deals import Layout, deal
-from cellrace.messages import EntrantStatus, Standing
+from cellrace.messages import LATENCY_CAP, EntrantStatus, Standing
 from cellrace.variants import Variant
 from cellrace_client.language import _
-
-MAX_LATENCY = 250
 
 _RANKS_OF_STATUS = {
     EntrantStatus.WON: 0,
@@ -96,6 +94,6 @@ def _time_faults(standing: Standing) -> list[str]:
     faults = []
     if standing.time != max(0, standing.raw - standing.latency):
         faults.append(_("The time of {name} is not the raw time less the latency.").format(name=name))
-    if standing.latency > MAX_LATENCY:
-        faults.append(_("The latency of {name} is above {most} ms.").format(name=name, most=MAX_LATENCY))
+    if standing.latency > LATENCY_CAP:
+        faults.append(_("The latency of {name} is above {most} ms.").format(name=name, most=LATENCY_CAP))
     return faults

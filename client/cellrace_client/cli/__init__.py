@@ -16,6 +16,7 @@ from cellrace_client.language import _, speak
 _CTRL_C = 130
 """The exit status of a command that Ctrl-C ended, as shells have it."""
 _NO_OUTPUT = 1
+"""The exit status of a command whose output cannot be written."""
 UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """What a disk says that takes no more; a pipe that is closed is click's to deal with."""
 

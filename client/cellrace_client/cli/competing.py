@@ -46,8 +46,8 @@ from cellrace_client.terminal.typed_lines import TypedLines, terminal_width
 from cellrace_client.tokens import DEFAULT_PROFILE, TokenStore
 
 _LOOKS = 10
-"""How often a board is looked at on which one's own row must soon be."""
 _BETWEEN_LOOKS = 0.3
+"""How often a board is looked at on which one's own row must soon be, and the seconds between two looks."""
 
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T", bound=msgspec.Struct)

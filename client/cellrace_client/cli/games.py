@@ -32,6 +32,7 @@ from cellrace_client.language import _, n_, spoken
 _SLICE = 2_000
 """How many states are searched between two looks at Ctrl-C."""
 _WIDEST = 88
+"""Characters of a line of the rules: in longer ones the eye loses its way back."""
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 DEFAULT_PORT = 8765
+"""That on which a server listens where nobody chooses."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 

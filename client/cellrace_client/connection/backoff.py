@@ -5,6 +5,7 @@ from __future__ import annotations
 from cellrace.messages import CloseCode
 
 FIRST_WAIT = 0.25
+"""Seconds, at most, before the first attempt; twice as many before each further one."""
 LONGEST_WAIT = 8.0
 """Seconds. Short of the least `grace` of a race, 15 s, so that a player who dropped is back before it ends."""
 RESTART_SPREAD = 5.0

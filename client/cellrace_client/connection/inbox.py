@@ -16,6 +16,7 @@ from cellrace.messages import MovedPush, OnlinePush, ProgressPush
 from cellrace_client.events import Back, Dropped, Event, Happened, Heard, Lost, Matched, Renamed, Silent, Synced
 
 LIMIT = 512
+"""More events than wait for a reader who keeps up, also in a race of 250."""
 
 _Key = tuple[str, ...] | int
 

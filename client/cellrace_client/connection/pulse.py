@@ -10,8 +10,9 @@ from cellrace_client.connection.dialogue import Dialogue
 from cellrace_client.connection.wire import Wire
 
 PING_EVERY = 10.0
+"""Seconds."""
 PING_PATIENCE = 30.0
-"""A server that leaves a `ping` unanswered for so long is taken for gone, though its socket lives."""
+"""Seconds: a server that leaves a `ping` unanswered for so long is taken for gone, though its socket lives."""
 _FIRST_PINGS = (0.0, 0.2, 0.5)
 """A few samples of the race clock at once: one could be a slow one."""
 

@@ -17,6 +17,7 @@ SILENT_AFTER = 5.0
 _HELD_UP = 1.0
 """A look that is so many seconds late was held up on this side: what has come meanwhile is read first."""
 _LEAST = 0.001
+"""Seconds until a look at least: what has come meanwhile is taken in before."""
 
 
 class Silence:

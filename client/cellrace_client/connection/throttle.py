@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _BURST_SHARE = 0.75
 _RATE_SHARE = 0.9
-"""What arrives in a bunch was sent in a row: less than all is used."""
+"""Of what the server allows: what was sent in a row may arrive in a bunch, so less than all is used."""
 
 
 class TokenBucket:

@@ -10,6 +10,7 @@ from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.speech import listed
 
 _MOST_NAMED = 4
+"""So many rivals are named in one sentence, the others counted."""
 
 
 class Teller(ABC):

@@ -11,6 +11,7 @@ from cellrace_client.language import _, spoken_code
 LONGEST_LINE = 1000
 """More than any sentence of ours has, in any language; a paragraph of the rules is the longest."""
 _NARROWEST = 20
+"""Characters: in a narrower terminal it may break lines itself."""
 
 
 def printable(text: str) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 
 _CHUNK = 4096
+"""Bytes of one read."""
 LONGEST_TYPED = 10_000
 """A line that is longer is cut: nobody types it, and memory is bounded."""
 _AHEAD = 8

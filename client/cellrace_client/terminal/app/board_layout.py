@@ -11,6 +11,7 @@ from cellrace.variants import Variant
 NARROWEST = 4
 _WIDEST = 9
 _GAP = 1
+"""Cells of a card, rank, suit and a mark on either side at least, and of the gap to the next."""
 
 
 class Stack(NamedTuple):

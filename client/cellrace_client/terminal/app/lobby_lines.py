@@ -13,6 +13,7 @@ from cellrace_client.terminal.titles import game_title
 _START = 36
 _NAMES = 24
 _SHORT_GAME = 14
+"""Cells of game, seats and state, those that names need beside them, and those of a game where there are fewer."""
 
 
 def strength_text(strength: int) -> str:

@@ -10,6 +10,7 @@ from cellrace.notation import UNDO
 LONGEST = 0.45
 """Seconds that the steps of one move take at most."""
 _A_STEP = 0.06
+"""Seconds of one step where there are few: long enough to be seen."""
 
 
 def boards_between(before: Board, step: Sequence[str]) -> list[Board]:

@@ -31,8 +31,8 @@ from cellrace_client.terminal.titles import game_title
 
 LOOK_EVERY = 10.0
 """Seconds between two looks at the day; the server does not push it."""
-
 LOOK_SOON = 0.3
+"""The same while one's own place is to come, as it does soon after the end of an attempt."""
 
 
 class DailyScreen(DeskScreen):

@@ -17,6 +17,8 @@ from cellrace_client.terminal.app.screens.filled import FilledModal
 from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.speech import printable
 
+LONGEST_PATH = 400
+"""Characters of a path that is typed."""
 _BOX = """
     width: auto; min-width: 30; max-width: 76; height: auto; border: round $primary; background: $surface; padding: 0 1;
 """

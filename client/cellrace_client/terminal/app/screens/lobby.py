@@ -25,6 +25,7 @@ from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.boards import BoardsScreen
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, TextQuestion
+from cellrace_client.terminal.app.screens.picking import COUNTDOWN
 from cellrace_client.terminal.app.screens.profile import ProfileScreen
 from cellrace_client.terminal.app.screens.queue import QueueScreen
 from cellrace_client.terminal.app.screens.replays import ReplaysScreen
@@ -34,7 +35,6 @@ from cellrace_client.terminal.titles import game_title
 
 LIST_EVERY = 3.0
 """Seconds between two looks at the races; the server does not push them."""
-_BOT_COUNTDOWN = 3
 _STATES = (RaceState.OPEN, RaceState.COUNTDOWN, RaceState.RUNNING)
 
 
@@ -276,9 +276,7 @@ class LobbyScreen(DeskScreen):
         await self.desk.connection.ready(view.race)
 
     async def _race_a_bot(self) -> None:
-        settings = SettingsRequest(
-            variant=self.desk.variant, seats=2, private=True, ranked=False, countdown=_BOT_COUNTDOWN
-        )
+        settings = SettingsRequest(variant=self.desk.variant, seats=2, private=True, ranked=False, countdown=COUNTDOWN)
         view = await self.desk.connection.create(settings)
         self.desk.guide.show_race(view.race)
         if view.code is not None:

@@ -17,7 +17,9 @@ from cellrace_client.terminal.app.screens.dialogs import Choice, Menu
 from cellrace_client.terminal.standings_lines import player_text
 
 COUNTDOWN = 3
+"""Seconds before a race in which nobody else is waited for."""
 _TIME_LIMIT = 1800
+"""Seconds, as for other races."""
 _MORE_TIME = 60
 """Seconds for which a race goes on after its ghost has ended, if that was later than a race's time limit is."""
 

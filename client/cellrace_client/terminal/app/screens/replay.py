@@ -25,7 +25,7 @@ from cellrace_client.terminal.app.board_painter import NO_MARKS
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.film import Film
 from cellrace_client.terminal.app.screens.base import DeskScreen
-from cellrace_client.terminal.app.screens.dialogs import TextQuestion, Told
+from cellrace_client.terminal.app.screens.dialogs import LONGEST_PATH, TextQuestion, Told
 from cellrace_client.terminal.app.screens.picking import race_replay
 from cellrace_client.terminal.app.steps import LONGEST, boards_between
 from cellrace_client.terminal.app.widgets.board_view import BoardView
@@ -38,8 +38,9 @@ from cellrace_client.terminal.speech import decimal_text, length_text
 TICK = 0.05
 """Seconds between two looks at a replay that runs."""
 _LONGEST_LOOK = 1.0
+"""Seconds that pass between two looks at most: the machine slept, or the program was stopped."""
 _LEAP = 10
-_LONGEST_PATH = 400
+"""Entries."""
 
 
 class ReplayScreen(DeskScreen):
@@ -157,7 +158,6 @@ class ReplayScreen(DeskScreen):
 
     def _run(self) -> None:
         now = time.monotonic()
-        # A program that was stopped has shown nothing meanwhile.
         passed, self._looked_at = min(now - self._looked_at, _LONGEST_LOOK) * 1000, now
         film, before = self._film, self._film.index
         if film.run(passed):
@@ -220,7 +220,7 @@ class ReplayScreen(DeskScreen):
         """Asks for the file to write it to."""
         replay = self._written.replay
         proposed = Path(f"{replay.race}-{replay.player}").with_suffix(".json").name
-        self.app.push_screen(TextQuestion(_("Save the replay as:"), _LONGEST_PATH, proposed), self._save_as)
+        self.app.push_screen(TextQuestion(_("Save the replay as:"), LONGEST_PATH, proposed), self._save_as)
 
     def _save_as(self, text: str | None) -> None:
         if text is not None:

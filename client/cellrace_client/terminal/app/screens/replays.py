@@ -14,14 +14,14 @@ from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace_client.connection.fetching import player_of_name
 from cellrace_client.language import _
 from cellrace_client.replay_files import read_replay_file
-from cellrace_client.terminal.app.screens.dialogs import TextQuestion
+from cellrace_client.terminal.app.screens.dialogs import LONGEST_PATH, TextQuestion
 from cellrace_client.terminal.app.screens.picking import show_replay, show_written
 from cellrace_client.terminal.app.screens.recent import RecentScreen
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.options import Options
 
-_LONGEST_PATH = 400
 _LONGEST_IDS = 80
+"""Characters of a race's id and a player's, or a name."""
 
 
 class ReplaysScreen(RecentScreen):
@@ -46,7 +46,7 @@ class ReplaysScreen(RecentScreen):
 
     def action_file(self) -> None:
         """Asks for a file."""
-        self.app.push_screen(TextQuestion(_("The file of the replay:"), _LONGEST_PATH), self._file_typed)
+        self.app.push_screen(TextQuestion(_("The file of the replay:"), LONGEST_PATH), self._file_typed)
 
     def _file_typed(self, text: str | None) -> None:
         if text is not None:

@@ -28,6 +28,7 @@ from cellrace_client.terminal.titles import race_title
 MOST = 6
 """So many boards side by side at most."""
 DRAWN_EVERY = 0.1
+"""Seconds between two drawings of the boards while players move."""
 
 
 class WatchScreen(RaceScreen):

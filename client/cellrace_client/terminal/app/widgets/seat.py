@@ -18,6 +18,7 @@ from cellrace_client.terminal.app.widgets.board_view import BoardView
 from cellrace_client.terminal.standings_lines import entrant_marks, status_text
 
 _STATE = 16
+"""Cells for how an entrant stands, beside the bar."""
 
 
 class Seat(Vertical):

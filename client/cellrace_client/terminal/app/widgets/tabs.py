@@ -12,6 +12,7 @@ from textual.message import Message
 from cellrace_client.terminal.app.widgets.lines import Line
 
 _AROUND = 2
+"""Cells of the brackets around a name."""
 
 
 class Tabs(Line):
