@@ -239,6 +239,21 @@ class TestTheAttempt:
         await other.shell.upkeep.sweep_once()
         assert (await other.start()).room.race.state(other.now) is RaceState.RUNNING
 
+    async def test_a_node_that_holds_the_race_while_it_is_made_knows_it_once_it_is(self, desk: Desk) -> None:
+        """As by a sweep, of an attempt that was claimed long before: what a node writes it is not told."""
+        gate = desk.shell.link.hold_request("race_append")
+        async with asyncio.TaskGroup() as tasks:
+            starting = tasks.create_task(desk.start())
+            await gate.reached.wait()
+            claimed = await desk.shell.store.daily.attempt(DAY, GAME, "ann")
+            assert claimed is not None
+            async with desk.shell.rooms.hold(claimed.race):
+                gate.open()
+                room = (await starting).room
+        assert room.race.state(NOON) is RaceState.RUNNING
+        assert room.released
+        assert room.entrants_here.keys() == {"ann"}
+
     async def test_a_lost_reply_to_the_claim_is_no_second_attempt(self, desk: Desk) -> None:
         desk.shell.link.resend("daily_claim")
         await desk.start()
