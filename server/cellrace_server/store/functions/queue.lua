@@ -54,7 +54,8 @@ local function queue_pop(keys, args)
     local command = command_of(entry_of(redis.call('HGET', keys[1], args[i])))
     if command ~= '' then redis.call('ZADD', matched, at, command) end
   end
-  redis.call('ZREMRANGEBYSCORE', matched, '-inf', at - MATCHED_KEPT)
+  local old = redis.call('ZCOUNT', matched, '-inf', at - MATCHED_KEPT)
+  if old > 0 then redis.call('ZREMRANGEBYRANK', matched, 0, old - 1) end
   redis.call('HDEL', keys[1], args[3], args[5])
   redis.call('HSET', pending, args[1], args[2])
   return 1
