@@ -187,7 +187,9 @@ class TestRacing:
     async def test_they_stand_in_the_standings_and_on_no_board(self, here: Shell) -> None:
         race = await finished(here)
         referee = await raced(here, Ghost(race=race.id, player="ann"), Ghost(race=race.id, player="ben"))
-        await here.append(referee.room.race, Done("cat", EntrantStatus.WON, Tally(9, 13, 9, 0)))
+        began = referee.room.race.start_at
+        assert began is not None
+        await here.append(referee.room.race, Done("cat", EntrantStatus.WON, Tally(9, 13, 9, 0)), at=began + 4_000)
         async with here.attended(referee.room.race) as again:
             await again.wake()
             await again.finish()

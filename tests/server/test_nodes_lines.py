@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode, EntrantStatus, Player, RaceJoin, RaceState
+from cellrace_server import referee as referee_module
 from cellrace_server.core.commands import Concede, Join, Leave, SetReady
 from cellrace_server.core.facts import CountdownBegan, Done, Joined, ReadySet, Stamped, Tally
 from cellrace_server.core.race import LATE_COMMITS, Race
@@ -146,6 +147,12 @@ class TestLine3:
 
 
 class TestLine4:
+    @pytest.fixture(autouse=True)
+    def standing_clock(self, here: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        """However long these tests take, no time passes by the race clock."""
+        now = here.now()
+        monkeypatch.setattr(here.store.clock, "now", lambda: now)
+
     async def test_a_move_that_arrived_in_time_counts_until_the_game_is_ended(self, here: Shell) -> None:
         """Line 4: its commit comes after the limit, and nobody is timed out in these two seconds."""
         referee = await running(here, start_in=-1_800_000 - LATE_COMMITS // 2)
@@ -162,8 +169,12 @@ class TestLine4:
         late = await running(here, start_in=-1_800_000 - LATE_COMMITS)
         assert await late.wake()
 
-    async def test_nor_within_two_seconds_of_an_error_of_the_store(self, here: Shell) -> None:
+    async def test_nor_within_two_seconds_of_an_error_of_the_store(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Line 4: commits that waited for the store are on their way again."""
+        assert referee_module.AFTER_STORE_ERROR == 2
+        monkeypatch.setattr(referee_module, "AFTER_STORE_ERROR", 3600.0)
         referee = await running(here, start_in=-1_800_000 - LATE_COMMITS)
         here.link.lose_request("GET")
         with pytest.raises(StoreUnavailable):
@@ -426,7 +437,8 @@ class TestLine25:
         await referee.wake()
         assert not referee.room.released
         assert "started" not in here.recorder.kinds
-        assert referee.next_look(here.now()) == here.now() + LONGEST_WAIT
+        now = here.now()
+        assert referee.next_look(now) == now + LONGEST_WAIT
         monkeypatch.setattr(RaceClock, "margin", property(lambda _: 4_000))
         await referee.wake()
         assert referee.room.released

@@ -168,7 +168,7 @@ class TestLine13:
         for node in ("alive:3", "dead:2"):
             await here.link.command("SADD", keys.race(race.id) + ":hosts", node)
         now = here.now()
-        beats = {"here:1": now, "alive:3": now - NODE_SILENCE + 2_000, "dead:2": now - NODE_SILENCE}
+        beats = {"here:1": now, "alive:3": now - NODE_SILENCE + 8_000, "dead:2": now - NODE_SILENCE}
         here.store.nodes.nodes = Nodes(beats, 0, now - 60_000, now)
         await here.store.due.expect(race.id, now)
         await here.upkeep.sweep_once()

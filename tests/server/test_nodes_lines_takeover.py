@@ -119,7 +119,7 @@ class TestLine10:
     async def test_a_node_that_only_pauses_for_a_moment_loses_nobody(self, here: Shell, there: Shell) -> None:
         """Line 10: ten seconds, not one beat."""
         referee = await with_ben_there(here, there)
-        knows(here, there=NODE_SILENCE - 500)
+        knows(here, there=NODE_SILENCE - 5_000)
         assert absent_from(referee, here) == {}
 
     async def test_no_absence_begins_before_there_was_a_node(self, here: Shell, there: Shell) -> None:
@@ -143,7 +143,7 @@ class TestLine10:
     async def test_a_node_judges_nobody_in_its_first_fifteen_seconds(self, here: Shell, there: Shell) -> None:
         """Line 10: those who were at a node that was killed are on their way to this one."""
         referee = await with_ben_there(here, there)
-        knows(here, there=GRACE + 60_000, contact=FIRST_CONTACT - 1_000)
+        knows(here, there=GRACE + 60_000, contact=FIRST_CONTACT - 10_000)
         await referee.wake()
         assert fate(referee, "ben") is EntrantStatus.PLAYING
         knows(here, there=GRACE + 60_000, contact=FIRST_CONTACT + 1_000)

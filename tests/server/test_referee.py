@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from cellrace.commitment import commitment
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CancelReason, Ends, EntrantStatus, LeftReason, Player
+from cellrace_server import referee as referee_module
 from cellrace_server.core.commands import Concede, Join, Kick, Leave, SetReady, Start
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Joined, Left, Over, ReadySet, Tally
 from cellrace_server.core.presence import Nodes
@@ -220,7 +221,7 @@ class TestGuards:
             await there.move(other, ANN, 0, *WIN[:2], sid="2.t")
         room = referee.room
         assert room.plays == {}
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             (fact,) = await referee.ask(lambda: Leave("ann", room.tally("ann")))
         assert isinstance(fact.fact, Done)
         assert fact.fact.tally.seq == 2
@@ -324,7 +325,7 @@ class TestBeginning:
 
 class TestWaking:
     async def test_the_deal_is_told_at_the_start_and_not_before(self, here: Shell) -> None:
-        early, late = await running(here, start_in=60_000), await running(here, start_in=-5)
+        early, late = await running(here, start_in=60_000), await running(here)
         late.room.released = False
         await early.wake()
         assert "started" not in here.recorder.kinds
@@ -341,8 +342,11 @@ class TestWaking:
         assert race.standings is not None
         assert {line.status for line in race.standings} == {EntrantStatus.TIMED_OUT}
 
-    async def test_nobody_is_timed_out_shortly_after_the_store_has_failed(self, here: Shell) -> None:
+    async def test_nobody_is_timed_out_shortly_after_the_store_has_failed(
+        self, here: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """NODES 4: a move that arrived in time may still be on its way."""
+        monkeypatch.setattr(referee_module, "AFTER_STORE_ERROR", 3600.0)
         referee = await running(here, start_in=-1_800_000 - LATE_COMMITS)
         here.link.lose_request("GET")
         with pytest.raises(StoreUnavailable):

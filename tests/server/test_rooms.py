@@ -140,7 +140,7 @@ class TestHolding:
         await holding
 
     async def test_a_room_that_was_let_go_is_not_woken_any_more(self, here: Shell) -> None:
-        race = await here.race(ANN, BEN, start_in=1_000)
+        race = await here.race(ANN, BEN, start_in=3_000)
         async with here.rooms.hold(race.id) as referee:
             pass
         await eventually(lambda: len(here.rooms) == 0)
@@ -150,7 +150,7 @@ class TestHolding:
         assert here.recorder.told == []
 
     async def test_a_room_held_anew_while_the_old_one_is_being_woken_is_woken_too(self, here: Shell) -> None:
-        race = await here.race(ANN, BEN, start_in=120)
+        race = await here.race(ANN, BEN, start_in=2_000)
         old = await here.held(race, FakeMember(ANN))
         old.room.doubt()
         gate = here.link.hold_reply("race_load")
