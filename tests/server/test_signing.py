@@ -120,7 +120,7 @@ class TestFile:
         os.mkfifo(path, 0o600)
         writer = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         os.write(writer, pem())
-        patience = Timer(5, os.close, (writer,))
+        patience = Timer(60, os.close, (writer,))
         patience.start()
         with pytest.raises(KeyUnfit, match="is no regular file"):
             read_key(path)
