@@ -20,7 +20,7 @@ def strength_text(strength: int) -> str:
     """A bot's strength in words."""
     return {
         1: _("a beginner"),
-        2: _("a person"),
+        2: _("an average player"),
         3: _("a good player"),
         4: _("a machine"),
         5: _("the fastest"),
