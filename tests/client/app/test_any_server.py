@@ -12,6 +12,7 @@ from cellrace_client.terminal.app.app import CellraceApp
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu
+from cellrace_client.terminal.app.screens.lobby import LobbyScreen
 from cellrace_client.terminal.app.screens.play import PlayScreen
 from tests.client.app.conftest import PATIENCE, Screen, shown
 from tests.client.fake_server import ANN, BOB, NOW, Map, Peer, entrant, fake_server, running
@@ -71,6 +72,16 @@ async def test_what_is_listed_twice_is_shown_once() -> None:
         menu = [Choice("p2", "Bob"), Choice("p2", "Bob")]
         screen.app.call_later(lambda: screen.app.push_screen(Menu("Which?", menu)))
         await screen.shows("Which?")
+
+
+async def test_a_list_that_comes_when_its_screen_is_left_is_shown_nowhere() -> None:
+    """Whoever quits while the server is asked for the races sees no error."""
+    async with screen_of() as (screen, _told):
+        await screen.shows("Bob")
+        lobby = screen.app.screen
+        assert isinstance(lobby, LobbyScreen)
+        await lobby.remove_children()
+        await lobby._list_races()  # noqa: SLF001 - an answer in the moment in which a screen is taken apart
 
 
 async def test_lists_are_paged_through_where_they_have_no_room() -> None:

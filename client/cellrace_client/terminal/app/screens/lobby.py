@@ -148,10 +148,11 @@ class LobbyScreen(DeskScreen):
         ways.fill((name, Content(text)) for name, text in self._ways())
 
     def _show_races(self) -> None:
+        # The list may come when its screen has been left, and is being taken apart.
+        if self._races is None or not self.is_here:
+            return
         races = self.query_one("#races", Options)
         width = max(20, races.content_size.width - 2)
-        if self._races is None:
-            return
         lines = [(race.race, Content(race_line(race, width))) for race in self._races]
         races.border_subtitle = Content("" if lines else _("none is open; open one with n"))
         races.fill(lines)
