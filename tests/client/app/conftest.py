@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest_asyncio
 from textual import events
+from textual.message_pump import MessagePump
 from textual.pilot import Pilot
 
 from cellrace.messages import SettingsRequest
@@ -18,13 +19,15 @@ from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.app import CellraceApp, Outcome
 from cellrace_client.terminal.app.board_layout import lay_out
 from cellrace_client.terminal.app.desk import Taste
+from cellrace_client.terminal.app.screens.base import DeskScreen
 from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
-from tests.client.app.screen_text import check_screen, screen_text
+from tests.client.app.screen_text import check_screen, is_golden, screen_text
 from tests.waiting import eventually
 
-PATIENCE = 15.0
+PATIENCE = 60.0
+"""Seconds after which a test has waited in vain, however busy its machine is."""
 
 
 @dataclass
@@ -44,7 +47,15 @@ class Screen:
         """Presses keys, and waits until they are dealt with."""
         with self._inside():
             await self.pilot.press(*keys)
+            await self._dealt_with()
             await self.pilot.pause()
+
+    async def _dealt_with(self) -> None:
+        """Waits until what was pressed has gone from the app to the screen, to what has the focus, and back."""
+        for _way in range(2):
+            await _through(self.app)
+            await _through(self.app.screen)
+            await _through(self.app.focused or self.app.screen)
 
     def _inside(self) -> AbstractContextManager[None]:
         # The pilot draws by itself, and what is drawn looks for its app.
@@ -60,12 +71,14 @@ class Screen:
         x, y = self.place(pile, depth)
         with self._inside():
             await self.pilot.click("#board", offset=(x, y), times=times)
+            await self._dealt_with()
             await self.pilot.pause()
 
     async def click_at(self, selector: str, x: int) -> None:
         """Clicks on a line."""
         with self._inside():
             await self.pilot.click(selector, offset=(x, 0))
+            await self._dealt_with()
             await self.pilot.pause()
 
     async def drag(self, source: tuple[int, int], pile: int) -> None:
@@ -73,6 +86,7 @@ class Screen:
         with self._inside():
             await self.pilot.mouse_down("#board", offset=self.place(*source))
             await self.pilot.mouse_up("#board", offset=self.place(pile, 0))
+            await self._dealt_with()
             await self.pilot.pause()
 
     def place(self, pile: int, depth: int) -> tuple[int, int]:
@@ -95,10 +109,7 @@ class Screen:
         """Types moves in the notation, faster than anybody can."""
         for key in moves.replace(" ", ""):
             self.app.post_message(events.Key(key, key))
-        for pump in (self.app, self.app.screen):
-            through = asyncio.Event()
-            pump.call_later(through.set)
-            await through.wait()
+        await self._dealt_with()
         await self.pause()
 
     async def shows(self, *words: str) -> None:
@@ -130,14 +141,19 @@ class Screen:
         await self.pause()
 
     async def is_as(self, name: str) -> None:
-        """Compares with the golden screen of a name, once what is still to be drawn is drawn."""
+        """Waits until the screen is the golden one of a name: what was asked for may still be to be drawn."""
         await self.pause()
-        check_screen(self.app, name)
+        try:
+            await eventually(lambda: is_golden(self.app, name), PATIENCE)
+        except AssertionError:
+            check_screen(self.app, name)
 
     async def until(self, holds: Callable[[RaceView], bool], race: str | None = None) -> RaceView:
-        """Waits until something holds of the race, in what the client knows; for one to be known, if there is none."""
-        await self.connection.race_where(lambda _any: True)
-        return await self.connection.view_where(race or list(self.connection.races)[-1], holds)
+        """Waits until something holds of a race in what the client knows; of the newest by then, if none is named."""
+        if race is not None:
+            return await self.connection.view_where(race, holds)
+        races = self.connection.races
+        return await self.connection.race_where(lambda view: view is list(races.values())[-1] and holds(view))
 
 
 @dataclass
@@ -150,6 +166,16 @@ class House:
     node: Node
     at: dict[str, int | None] = field(default_factory=dict)
     """For each player the race clock that is shown, where it is to stand still."""
+
+    async def settled(self, race: str) -> None:
+        """Waits until all that follows from a race's end is on record, the boards and profiles of its players too."""
+
+        async def is_packed() -> bool:
+            head = await self.node.services.store.races.head(race)
+            return head is None or head.packed
+
+        packed: bool = await eventually(is_packed, PATIENCE)
+        assert packed
 
     async def player(self, name: str, **hello: object) -> Connection:
         """A player without a screen."""
@@ -179,6 +205,8 @@ class House:
         self.stack.push_async_callback(app.desk.close)
         pilot = await self.stack.enter_async_context(shown(app, size))
         screen = Screen(app, pilot, connection)
+        # What is pressed before there is a screen of ours is pressed in vain.
+        await eventually(lambda: isinstance(app.screen, DeskScreen) and app.screen.is_here, PATIENCE)
         await screen.pause()
         return screen
 
@@ -203,6 +231,13 @@ class House:
         assert view.start_at is not None
         self.at[name] = view.start_at + 7_400
         return await self.screen(name, size, race=race, connection=connection, taste=taste)
+
+
+async def _through(pump: MessagePump) -> None:
+    """Waits until all is dealt with that waits at a part of an app, or that part is gone."""
+    through = asyncio.Event()
+    pump.call_later(through.set)
+    await eventually(lambda: through.is_set() or not pump.is_running, PATIENCE)
 
 
 @asynccontextmanager

@@ -38,11 +38,20 @@ def screen_text(app: App[Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def check_screen(app: App[Any], name: str) -> None:
-    """Compares the screen with the golden one; with CELLRACE_WRITE_SCREENS set it becomes the golden one."""
+def _golden(app: App[Any], name: str) -> Path:
     width, height = app.size
-    path = SCREENS / f"{name}-{width}x{height}.txt"
-    text = screen_text(app)
+    return SCREENS / f"{name}-{width}x{height}.txt"
+
+
+def is_golden(app: App[Any], name: str) -> bool:
+    """Whether the screen is the golden one; with CELLRACE_WRITE_SCREENS set it becomes the golden one."""
+    path, text = _golden(app, name), screen_text(app)
     if os.environ.get("CELLRACE_WRITE_SCREENS"):
         path.write_text(text, encoding="utf-8")
+    return text == path.read_text(encoding="utf-8")
+
+
+def check_screen(app: App[Any], name: str) -> None:
+    """Compares the screen with the golden one."""
+    path, text = _golden(app, name), screen_text(app)
     assert text == path.read_text(encoding="utf-8"), f"{path.name} has another screen:\n{text}"

@@ -94,7 +94,7 @@ async def test_whoever_leaves_with_moves_kept_hears_that_they_are_lost(house: Ho
     wire.cut()
     await screen.shows("Coming back")
     await screen.press("ctrl+q")
-    assert screen.app.return_value is Outcome.LEFT
+    await eventually(lambda: screen.app.return_value is Outcome.LEFT)
 
 
 async def test_a_move_that_may_grow_is_sent_before_its_player_leaves(

@@ -59,6 +59,7 @@ async def test_a_click_on_a_key_does_what_the_key_does(house: House) -> None:
     """The line of keys is for the mouse too."""
     screen = await house.at_play(alone())
     await screen.type("58")
+    await screen.shows("undo")
     at = screen.text.splitlines()[-1].index("undo")
     await screen.click_at("#keys", at)
     await screen.until(lambda view: view.log == ("58", "u"))

@@ -149,8 +149,7 @@ async def race_of_four(house: House) -> RaceView:
     await players[2].concede(race)
     await players[3].forfeit(race)
     view = await players[0].view_where(race, lambda view: view.ended)
-    while not (await players[0].player_record()).games:
-        pass
+    await house.settled(race)
     return view
 
 
@@ -191,6 +190,7 @@ async def test_boards_have_pages_and_an_own_row(house: House) -> None:
         await player.view_where(race, lambda view: view.playing)
         await player.move(race, *SOLVED)
     await players[0].view_where(race, lambda view: view.ended)
+    await house.settled(race)
     screen = await house.screen("P06", (80, 11), connection=players[6])
     await screen.press("l", "right", "right")
     await screen.shows("press d and type the number")

@@ -9,8 +9,9 @@ import pytest
 from cellrace.messages import EntrantStatus, RaceState, SettingsRequest
 from cellrace_client.language import speak
 from cellrace_client.terminal.app.screens.base import DeskScreen
-from tests.client.app.conftest import House, Screen, alone
+from tests.client.app.conftest import PATIENCE, House, Screen, alone
 from tests.story.solved_games import golden_game
+from tests.waiting import eventually
 
 SOLVED = golden_game("freecell", 617, "safe")
 KEPT = {"Ann", "Bob", "FreeCell", "freecell", "cellrace", "PORT", "CODECODE", "Esc", "Enter", "Tab", "Ctrl"}
@@ -39,7 +40,10 @@ async def is_translated(screen: Screen, golden: str | None = None) -> None:
         await screen.is_as(golden)
     assert english_left(screen.text) == set(), screen.text
     if isinstance(screen.app.screen, DeskScreen):
-        assert keys_without_room(screen) == [], screen.text
+        try:
+            await eventually(lambda: not keys_without_room(screen), PATIENCE)
+        except AssertionError:
+            raise AssertionError(f"{keys_without_room(screen)} have no room:\n{screen.text}") from None
 
 
 WORDS = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from textual import events
 
@@ -18,7 +16,9 @@ from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_client.terminal.app.widgets import board_view
 from cellrace_client.terminal.app.widgets.entrants_view import EntrantsView
 from tests.client.app.conftest import House, Screen, alone
+from tests.client.app.relay import relay
 from tests.story.solved_games import golden_game
+from tests.waiting import eventually
 
 
 async def log_is(screen: Screen, *moves: str) -> None:
@@ -198,13 +198,16 @@ async def test_the_mouse_lays_the_reserve_out(house: House) -> None:
 
 async def test_moves_are_shown_before_the_server_answers(house: House) -> None:
     """The board is ahead while the answer is on its way."""
-    screen = await house.at_play(alone())
-    view = screen.connection.view(next(iter(screen.connection.races)))
-    screen.connection._dialogue.hold_until = screen.connection.clock.local() + 0.5  # noqa: SLF001 - a slow server
-    await screen.type("58 4a")
-    assert "4♥" in screen.text.splitlines()[2]
-    assert screen.connection.view(view.race).log == ()
-    await log_is(screen, "58", "4a")
+    async with relay(house.port) as wire:
+        house.url = f"ws://127.0.0.1:{wire.port}/ws"
+        screen = await house.at_play(alone())
+        view = screen.connection.view(next(iter(screen.connection.races)))
+        wire.hold()
+        await screen.type("58 4a")
+        assert "4♥" in screen.text.splitlines()[2]
+        assert screen.connection.view(view.race).log == ()
+        wire.mend()
+        await log_is(screen, "58", "4a")
 
 
 async def test_steps_are_shown_and_never_hold_a_key_up(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,8 +259,7 @@ async def test_the_screen_follows_its_size(house: House) -> None:
     small = screen.text
     await screen.resize(120, 40)
     await screen.resize(80, 24)
-    await asyncio.wait_for(screen.shows("J♣"), 5)
-    assert screen.text == small
+    await eventually(lambda: screen.text == small)
 
 
 async def test_the_bars_never_take_the_boards_room(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

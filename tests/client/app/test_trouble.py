@@ -19,6 +19,7 @@ from cellrace_client.terminal.advice import what_to_do, what_to_do_again
 from cellrace_client.terminal.app.app import Outcome
 from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import Relay, relay
+from tests.waiting import eventually
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -89,7 +90,7 @@ async def test_a_session_taken_over_says_so_and_stops(house: House, size: tuple[
         await screen.shows("The connection has ended", "You play on elsewhere")
         await screen.is_as("taken-over")
         await screen.press("r")
-        assert screen.app.return_value is Outcome.AGAIN
+        await eventually(lambda: screen.app.return_value is Outcome.AGAIN)
 
 
 @pytest.mark.parametrize(("lasting", "told"), [(True, "Come back within 120 s"), (False, "Give this race up?")])
