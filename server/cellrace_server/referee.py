@@ -293,7 +293,7 @@ class Referee:
         """What facts rest on: a log as it is known, for an absence the connection judged, and who asked for them."""
         guards = [] if by is None else [Guard(by.player.id, None, by.sid)]
         for fact in facts:
-            if isinstance(fact, Done):
+            if isinstance(fact, Done) and self.room.entrant(fact.player) is not None:
                 judged = self.room.presence.get(fact.player) if fact.status is EntrantStatus.ABANDONED else None
                 guards.append(Guard(fact.player, fact.tally.seq, judged.sid if judged else ""))
         return guards

@@ -169,7 +169,7 @@ class Room:
                 # Whoever has left hears that, and nothing after it.
                 if isinstance(fact.fact, Left):
                     self.entrants_here.pop(fact.fact.player, None)
-        done = [fact.fact for fact in new if isinstance(fact.fact, Done)]
+        done = [fact.fact for fact in new if isinstance(fact.fact, Done) and self.entrant(fact.fact.player) is not None]
         return contiguous and all(self.tally(fact.player).seq >= fact.tally.seq for fact in done)
 
     def _apply_fact(self, stamped: Stamped) -> None:
@@ -285,6 +285,7 @@ class Room:
             len(entries := record.logs.get(player, ())) >= before.seqs.get(player, 0)
             and play.entries[: len(entries)][-1:] == list(entries[: len(play.entries)][-1:])
             for player, play in self.plays.items()
+            if self.entrant(player) is not None  # Of ghosts there is no log on record.
         )
 
     def tell_delay(self) -> None:

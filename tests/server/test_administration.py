@@ -256,6 +256,11 @@ class TestDelete:
         ghosts, _ = await summon(here.store, SettingsRequest(variant=GAME, ghosts=(asked,)), "ben")
         settings = Settings(variant=GAME, seats=1, deal=DEAL, ranked=False, ghosts=(asked,))
         race = await here.race(BEN, start_in=-900_000, settings=settings, ghosts=ghosts)
+        await here.open(race, BEN)
+        async with here.attended(race) as referee:
+            await referee.wake()
+            race = referee.room.race
+        assert race.ghosts[0].done
         await end(here, await here.append(race, Done("ben", EntrantStatus.CONCEDED, Tally(4, 5, 4, 0))))
         await office.delete("ann")
         assert await left_of(here, b"ann", b"Ann") == [keys.ACTS.encode()]

@@ -23,6 +23,9 @@ from tests.server.shell import DEAL, SECRET, SHORT, WIN, FakeMember, Shell
 GAME = SHORT.variant
 
 
+EVE = Player(id="eve", name="Eve", bot=False)
+
+
 async def finished(shell: Shell, *, settings: Settings = SHORT, packed: bool = True) -> Race:
     """A race that Ann has won in two messages, and in which Ben has conceded after three moves."""
     race = await shell.race(ANN, BEN, start_in=-30_000, settings=settings)
@@ -183,6 +186,42 @@ class TestRacing:
         assert next_ghost_move(referee.room) == start_at + 2_000
         play_ghosts(referee.room, start_at + 5_000)
         assert next_ghost_move(referee.room) is None
+
+    async def test_their_end_is_told_at_its_time_as_of_any_entrant(self, here: Shell, there: Shell) -> None:
+        """Before the race is over: until then nobody would know that one who gave up plays no more."""
+        race = await finished(here)
+        member = FakeMember(EVE)
+        referee = await raced(here, Ghost(race=race.id, player="ann"), Ghost(race=race.id, player="ben"))
+        started = referee.room.race.start_at
+        assert started is not None
+        ann, ben = ghost_id("ann", race.id), ghost_id("ben", race.id)
+        moment = [started + 4_000]
+        here.store.clock.now = there.store.clock.now = lambda: moment[0]  # type: ignore[method-assign]  # told by hand
+        referee.room.release()
+        async with there.attended(referee.room.race, member) as watching:
+            assert not await referee.wake()
+            moment[0] = started + 5_000
+            here.recorder.told.clear()
+            assert await referee.wake()
+            assert here.recorder.kinds == ["moved", "Done"], "the winning move comes before the end"
+            assert not await watching.wake(), "another node has nothing left to write"
+            watching.room.doubt()
+            await watching.make_sure()
+        for room in (referee.room, watching.room):
+            shown = {entrant.player.id: entrant for entrant in race_answer(room, "cat", moment[0]).entrants}
+            assert (shown[ann].status, shown[ann].time, shown[ann].place) == (EntrantStatus.WON, 5_000, 1)
+            assert shown[ben].status is EntrantStatus.PLAYING
+            assert room.race.standings is None
+
+    async def test_a_record_that_is_read_again_goes_on_with_them(self, here: Shell) -> None:
+        """Their logs are on no record; that is no other history, for which all would be sent away."""
+        race = await finished(here)
+        referee = await raced(here, Ghost(race=race.id, player="ann"))
+        play_ghosts(referee.room, here.now())
+        assert referee.room.tally(ghost_id("ann", race.id)).seq == 4
+        referee.room.doubt()
+        await referee.make_sure()
+        assert referee.room.tally(ghost_id("ann", race.id)).seq == 4
 
     async def test_they_stand_in_the_standings_and_on_no_board(self, here: Shell) -> None:
         race = await finished(here)

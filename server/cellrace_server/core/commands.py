@@ -32,6 +32,7 @@ from cellrace_server.core.race import (
     Race,
     all_ready,
     apply,
+    ended_ghosts,
     final_standings,
     someone_won,
     starters,
@@ -248,6 +249,7 @@ def _wake(race: Race, command: Wake, now: int) -> list[Fact]:
             if not facts and now >= race.changed_at + IDLE_CANCEL:
                 return [Cancelled(CancelReason.UNCHANGED)]
         case RaceState.RUNNING:
+            facts += ended_ghosts(race, now)
             for entrant in race.entrants:
                 status = _fate(race, entrant, command.absent, now)
                 if status is not None:

@@ -1,6 +1,7 @@
 """Finished games that race again, at the times at which they were played: the clock alone says how far each has come.
 
-A ghost is no fact of the race and keeps nobody waiting; its result is known from the beginning, and told at its time.
+A ghost's moves are no facts of the race, and nobody waits for it; its result is known from the beginning, and becomes a
+fact at its time, for those who hear of the race to be told.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from bisect import bisect_right
 from msgspec import Struct
 
 from cellrace.messages import Autoplay, EntrantStatus, Placement, Player
+from cellrace_server.core.facts import Tally
 from cellrace_server.core.standings import Finish
 
 
@@ -26,16 +28,27 @@ class GhostGame(Struct, frozen=True):
     undo: bool
     finish: Finish
     ended: int
+    done: bool = False
+    """Whether its end is a fact of this race by now."""
+
+    @property
+    def tally(self) -> Tally:
+        """What the game has come to in the end."""
+        return Tally(len(self.moves), self.finish.home, self.finish.moves, self.finish.undos)
 
     def entries_until(self, elapsed: int) -> int:
         """How many entries have been played so many ms after the start."""
         return bisect_right(self.moves, elapsed, key=lambda entry: entry[0])
 
-    def status(self, elapsed: int | None) -> EntrantStatus:
-        """How the game stands so many ms after the start; None before it."""
-        if elapsed is None:
-            return EntrantStatus.READY
-        return self.finish.status if elapsed >= self.ended else EntrantStatus.PLAYING
+    def has_ended(self, elapsed: int) -> bool:
+        """Whether the game is over so many ms after the start."""
+        return elapsed >= self.ended
+
+    def status(self, *, begun: bool) -> EntrantStatus:
+        """How the game stands in a race that has begun, or has not."""
+        if self.done:
+            return self.finish.status
+        return EntrantStatus.PLAYING if begun else EntrantStatus.READY
 
 
 def ghost_id(player: str, race: str) -> str:

@@ -144,16 +144,27 @@ def someone_won(race: Race) -> bool:
 
 
 def standings(race: Race) -> tuple[Standing, ...]:
-    """The standings of those who are done."""
-    return rank(tuple(entrant.finish for entrant in race.entrants if entrant.finish is not None))
+    """The standings of those who are done, ghosts among them."""
+    return rank(_finishes(race))
+
+
+def _finishes(race: Race) -> tuple[Finish, ...]:
+    living = (entrant.finish for entrant in race.entrants if entrant.finish is not None)
+    return (*living, *(ghost.finish for ghost in race.ghosts if ghost.done))
 
 
 def standing_of(race: Race, player: str) -> Standing | None:
     """The standing of one of those who are done."""
-    entrant = race.entrant(player)
-    if entrant is None or entrant.finish is None:
-        return None
-    return placed(entrant.finish, tuple(e.finish for e in race.entrants if e.finish is not None))
+    finishes = _finishes(race)
+    return next((placed(finish, finishes) for finish in finishes if finish.player.id == player), None)
+
+
+def ended_ghosts(race: Race, now: int) -> list[Fact]:
+    """The ends of games that race again, as far as they are over by `now` and no facts yet; none once nobody plays."""
+    if race.start_at is None or all(entrant.done is not None for entrant in race.entrants):
+        return []
+    ended = [ghost for ghost in race.ghosts if not ghost.done and ghost.has_ended(now - race.start_at)]
+    return [Done(ghost.player.id, ghost.finish.status, ghost.tally) for ghost in ended]
 
 
 def final_standings(race: Race) -> tuple[Standing, ...]:
@@ -183,6 +194,8 @@ def apply(race: Race, fact: Fact, at: int) -> Race:
         case CountdownBegan():
             return replace(race, start_at=fact.start_at, commitment=fact.commitment)
         case Done():
+            ghosts = tuple(replace(g, done=True) if g.player.id == fact.player else g for g in race.ghosts)
+            race = replace(race, ghosts=ghosts) if ghosts else race
             return _with_entrant(race, fact.player, lambda e: replace(e, done=fact, finish=_finish(race, e, fact, at)))
         case Over():
             return replace(race, standings=fact.standings)
@@ -218,6 +231,7 @@ def deadline(race: Race, absent: Mapping[str, int]) -> int | None:
         return 0
     assert race.limit_at is not None
     ends = [race.limit_at + LATE_COMMITS]
+    ends += [race.start_at + max(0, ghost.ended) for ghost in race.ghosts if not ghost.done]
     if race.kind is RaceKind.RACE:
         grace = race.settings.grace * 1000
         ends += [max(absent[e.player.id], race.start_at) + grace for e in playing if e.player.id in absent]

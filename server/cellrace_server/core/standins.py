@@ -26,8 +26,12 @@ def is_stand_in(player_id: str) -> bool:
 
 def stand_in_for(player: Player, stand_ins: StandIns) -> Player:
     """Who is shown in a player's place: the player, unless somebody stands in for this player or this ghost."""
-    person, at, race = player.id.partition("@")
-    if person not in stand_ins:
-        return player
-    other = stand_ins[person]
-    return Player(id=ghost_id(other, race) if at else other, name=NAMELESS, bot=player.bot)
+    other = id_for(player.id, stand_ins)
+    return player if other == player.id else Player(id=other, name=NAMELESS, bot=player.bot)
+
+
+def id_for(player_id: str, stand_ins: StandIns) -> str:
+    """The id of who is shown in the place of a player, or of a ghost."""
+    person, at, race = player_id.partition("@")
+    other = stand_ins.get(person, person)
+    return ghost_id(other, race) if at else other

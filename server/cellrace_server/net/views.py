@@ -79,23 +79,18 @@ def entrant_views(
         )
         for entrant in race.entrants
     ]
-    elapsed = None if race.start_at is None or now < race.start_at else now - race.start_at
-    return (*living, *(_ghost(ghost, elapsed, tallies, placed) for ghost in race.ghosts))
+    begun = race.start_at is not None and now >= race.start_at
+    return (*living, *(_ghost(ghost, begun, tallies, placed) for ghost in race.ghosts))
 
 
 def _is_online(presence: Presence | None) -> bool:
     return presence is not None and presence.gone_at is None
 
 
-def _ghost(
-    ghost: GhostGame, elapsed: int | None, tallies: Mapping[str, Tally], placed: Mapping[str, Standing]
-) -> Entrant:
-    status = ghost.status(elapsed)
-    tally = tallies.get(ghost.player.id, Tally())
-    if ghost.player.id in placed:  # The race is over: so is what the ghost had still to play.
-        finish = ghost.finish
-        status, tally = finish.status, Tally(len(ghost.moves), finish.home, finish.moves, finish.undos)
-    standing = placed.get(ghost.player.id)
+def _ghost(ghost: GhostGame, begun: bool, tallies: Mapping[str, Tally], placed: Mapping[str, Standing]) -> Entrant:
+    status, tally = ghost.status(begun=begun), tallies.get(ghost.player.id, Tally())
+    if (standing := placed.get(ghost.player.id)) is not None:
+        status, tally = standing.status, ghost.tally  # Also where the race is over and it had still to play.
     return replace(_entrant(ghost.player, status, True, tally, standing), ghost=True)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from cellrace_server.core.facts import Cancelled, CountdownBegan, Done, Fact, Joined, Left, Over, ReadySet, Rematched
 from cellrace_server.core.ghosts import GhostGame
-from cellrace_server.core.standins import StandIns, stand_in_for
+from cellrace_server.core.standins import StandIns, id_for, stand_in_for
 from cellrace_server.store.packing import PackedRace
 from cellrace_server.store.records import decoded_fact, decoded_race, encoded_fact, encoded_race
 
@@ -39,7 +39,7 @@ def _fact(fact: Fact, stand_ins: StandIns) -> Fact:
         case Joined():
             return Joined(stand_in_for(fact.player, stand_ins))
         case Left() | ReadySet() | Done():
-            return replace(fact, player=stand_ins.get(fact.player, fact.player))
+            return replace(fact, player=id_for(fact.player, stand_ins))
         case Over():
             return Over(tuple(replace(s, player=stand_in_for(s.player, stand_ins)) for s in fact.standings))
         case CountdownBegan() | Cancelled() | Rematched():

@@ -127,7 +127,8 @@ def status_changes(after: Race, fact: Fact) -> list[str]:
         case Left():
             return [fact.player, ""]
         case Done():
-            return [fact.player, fact.status]
+            # Not of ghosts, who are not there: nobody plays for them.
+            return [fact.player, fact.status] if after.entrant(fact.player) is not None else []
         case CountdownBegan():
             return [text for entrant in after.entrants for text in (entrant.player.id, EntrantStatus.PLAYING)]
         case ReadySet() | Over() | Cancelled() | Rematched():
