@@ -18,12 +18,23 @@ from cellrace_server.store import keys
 from cellrace_server.store.deals import DealStore
 from cellrace_server.store.pool import PoolStore
 from cellrace_server.store.races import Secret
+from cellrace_server.upkeep import Upkeep
 from tests.server.net.fetching import fetch
 from tests.story.players import Player, Table, open_race, start_race, table
 from tests.waiting import eventually
 
 GAME = "one-suit"
 AT_ONCE = Pace(first=0, look=0.01, share=1, hurried_share=1, pause=0, hurried_pause=0)
+
+
+@pytest.fixture
+def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nodes find no race due: one that another node is about to begin would be begun, and held, by two at once."""
+
+    async def sweep_nothing(_: Upkeep) -> None:
+        """Nothing is due."""
+
+    monkeypatch.setattr(Upkeep, "sweep_once", sweep_nothing)
 
 
 @pytest_asyncio.fixture
@@ -83,6 +94,7 @@ def _drawing_with(deals: DealStore, others: asyncio.Barrier) -> Callable[..., Aw
     return draw_then_wait
 
 
+@pytest.mark.usefixtures("no_sweeps")
 async def test_whoever_becomes_ready_during_the_draw_has_not_had_the_deal(
     nodes: list[Node], tables: list[Table], redis_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
