@@ -280,4 +280,4 @@ class RaceMachine(RuleBasedStateMachine):
 
 TestAnyRace = RaceMachine.TestCase
 TestAnyRace.settings = settings(max_examples=250, stateful_step_count=50)
-TestAnyRace = pytest.mark.timeout(60)(TestAnyRace)
+TestAnyRace = pytest.mark.timeout(600)(TestAnyRace)
