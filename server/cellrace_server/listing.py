@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceList, RaceState, check_variant
 from cellrace_server.core.race import Race
 from cellrace_server.store import Store
@@ -16,6 +17,15 @@ class Listing:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+
+    async def check(self, player: str, race_id: str) -> None:
+        """Refuse with `no_such_race` what is none, or is none of this player's business.
+
+        Raises Refused, StoreUnavailable.
+        """
+        head = await self._store.races.head(race_id)
+        if head is None or (head.race.settings.private and head.race.entrant(player) is None):
+            raise Refused(ErrorCode.NO_SUCH_RACE)
 
     async def races(self, player: str, request: RaceList) -> list[Head]:
         """Races that fit a request, newest first. Raises Refused, StoreUnavailable."""

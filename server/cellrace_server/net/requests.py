@@ -123,7 +123,9 @@ async def _carry_out(session: Session, request: ClientMessage, arrived: float) -
             session.track(await lobby.watch(session, request, session.address, _whole(session, request)))
         case RaceUnwatch():
             referee = session.races.get(request.race)
-            if referee is not None and referee.room.entrant(session.player.id) is None:
+            if referee is None:
+                await services.listing.check(session.player.id, request.race)
+            elif referee.room.entrant(session.player.id) is None:
                 session.untrack(request.race)
             session.answer(Ok(re=request.id))
         case RaceRematch():

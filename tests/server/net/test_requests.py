@@ -527,6 +527,28 @@ class TestStopping:
         assert (await cem.refused(kind, race=over))["code"] == "not_entrant"
 
 
+class TestUnwatch:
+    """`race.unwatch {race}`."""
+
+    async def test_whoever_does_not_watch_is_ok_too(self, ann: Player, bob: Player) -> None:
+        race = await open_race(ann)
+        for player in (ann, bob, bob):
+            assert (await player.ask("race.unwatch", race=race))["type"] == "ok"
+        await bob.ask("race.watch", race=race)
+        await bob.ask("race.unwatch", race=race)
+        await ann.ask("race.ready", race=race)
+        await bob.settle()
+        assert not [push for push in bob.pushes if push["type"] == "race.ready"]
+
+    async def test_what_is_no_race_or_another_s_private_one_is_no_such_race(self, ann: Player, bob: Player) -> None:
+        private = (await ann.ask("race.create", settings={"private": True}))["race"]
+        for race in ("nothing", private):
+            assert (await bob.refused("race.unwatch", race=race))["code"] == "no_such_race"
+        await bob.ask("race.watch", code=ann.frames[-1]["code"])
+        for player in (ann, bob):
+            assert (await player.ask("race.unwatch", race=private))["type"] == "ok"
+
+
 class TestSync:
     """`race.sync {race, since?}`."""
 
