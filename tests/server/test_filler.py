@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import sys
+from functools import partial
 
 import pytest
 import structlog
@@ -29,7 +30,11 @@ from cellrace_server.store.pool import PoolStore
 from tests.background import background
 from tests.server.net.fetching import Fetched, fetch
 from tests.server.store.processes import is_alive
-from tests.waiting import eventually
+from tests.waiting import eventually as eventually_within
+
+# Processes that prove deals have the lowest priority: on a busy machine they wait for long.
+pytestmark = pytest.mark.timeout(900)
+eventually = partial(eventually_within, timeout=600.0)
 
 AT_ONCE = Pace(first=0, look=0.01, share=1, hurried_share=1, pause=0, hurried_pause=0)
 GAMES = ("one-suit", "two-suit")

@@ -23,6 +23,9 @@ from cellrace_server.stock.packing import unpack_moves
 from tests.server.store.processes import is_alive
 from tests.waiting import eventually
 
+# What has the lowest priority waits for long on a busy machine.
+pytestmark = pytest.mark.timeout(900)
+
 COMMAND = (sys.executable, "-m", "cellrace_server.prover")
 
 NODE = """
