@@ -9,7 +9,7 @@ import pytest
 from tests.chaos.run import Chaos, Plot
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 async def test_kills_pauses_and_partitions_lose_nothing(tmp_path: Path) -> None:
     """The short form of `python -m tests.chaos`: 20 nodes and 20 stores are killed under solved games."""
     outcome = await Chaos(tmp_path, Plot(seed=1, pause=0.4, partitions=6, moves=1_000, calm=60)).run()

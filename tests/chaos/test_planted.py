@@ -11,6 +11,8 @@ from tests.chaos.planted import PLOTS, TESTS, find
 from tests.chaos.plants import PLANTS
 from tests.chaos.run import Chaos, Plot
 
+pytestmark = pytest.mark.timeout(600)
+
 with_a_slow_disk = pytest.mark.skipif(STRACE is None, reason="a slow disk takes strace")
 
 

@@ -20,7 +20,7 @@ from tests.fuzz.inputs import Inputs
 from tests.story.players import Map, open_socket
 from tests.story.servers import Server
 
-PATIENCE = 10.0
+PATIENCE = 60.0
 GROWTH = 10
 """By how many MB the server may grow."""
 _UNLIMITED = (

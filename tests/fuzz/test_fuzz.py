@@ -10,7 +10,7 @@ from tests.fuzz.run import OPTIONS, run
 from tests.story.servers import servers
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 async def test_fifty_thousand_bad_inputs(tmp_path: Path) -> None:
     """Frames, WebSockets, HTTP: no traceback, no hang, one answer each, no growth; `python -m tests.fuzz` goes on."""
     async with servers(tmp_path) as house:

@@ -14,6 +14,8 @@ from tests.sim.plot import Plot, plot_of
 from tests.sim.run import run_plot
 from tests.sim.store.commands import COMMANDS
 
+pytestmark = pytest.mark.timeout(600)
+
 UNORDERED = {b"HGETALL", b"HKEYS", b"HVALS", b"SMEMBERS"}
 PAIRED = {b"HGETALL"}
 OWN = {b"TIME", b"INFO", b"CONFIG", b"HRANDFIELD", b"PUBLISH"}

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.soaks import growth
 from tests.soaks.figures import Figure
+
+pytestmark = pytest.mark.timeout(600)
 
 
 def _of(figures: list[Figure], unit: str) -> float:

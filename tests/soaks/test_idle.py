@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.soaks import idle
 from tests.soaks.figures import broken_in_short
+
+pytestmark = pytest.mark.timeout(600)
 
 CONNECTIONS = 1_000
 """So many that the few MiB which a new server takes for itself in its first seconds do not count for each of them."""

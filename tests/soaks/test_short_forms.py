@@ -11,6 +11,8 @@ from cellrace_server.store import hearing
 from tests.soaks import cuts, failover, halfopen, restart, resume, unread
 from tests.soaks.figures import Figure, broken_in_short, table
 
+pytestmark = pytest.mark.timeout(600)
+
 
 def _quiet(_: str) -> None:
     """Nobody waits for it."""

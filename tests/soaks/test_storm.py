@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.soaks import storm
 from tests.soaks.figures import broken_in_short
+
+pytestmark = pytest.mark.timeout(600)
 
 
 async def test_everybody_is_back_after_a_nodes_death_and_nobody_is_refused_for_good(tmp_path: Path) -> None:
