@@ -21,6 +21,9 @@ FIRST_LINE = re.compile(r"cellrace listens on (wss?://\S+/ws), its data is kept 
 STARTING = 60.0
 """Seconds after which a server was awaited in vain; on a machine with nothing else to do it is there within one."""
 
+ENDING = 60.0
+"""Seconds after which its end was awaited in vain."""
+
 
 class Server:
     """A running server process."""
@@ -46,7 +49,7 @@ class Server:
         self.process.kill()
         await self.process.wait()
 
-    async def terminate(self, patience: float = 5.0) -> int:
+    async def terminate(self, patience: float = ENDING) -> int:
         """SIGTERM; the exit status, which must come within `patience` seconds."""
         self.process.terminate()
         async with asyncio.timeout(patience):

