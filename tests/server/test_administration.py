@@ -34,6 +34,7 @@ from tests.server.races import ANN, BEN, CAT
 from tests.server.shell import DEAL, SHORT, FakeMember, Shell
 
 GAME = SHORT.variant
+pytestmark = pytest.mark.usefixtures("noon")
 
 
 @pytest.fixture

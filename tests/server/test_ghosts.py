@@ -21,6 +21,7 @@ from tests.server.races import ANN, BEN, CAT, new_race
 from tests.server.shell import DEAL, SECRET, SHORT, WIN, FakeMember, Shell
 
 GAME = SHORT.variant
+pytestmark = pytest.mark.usefixtures("noon")
 
 
 EVE = Player(id="eve", name="Eve", bot=False)

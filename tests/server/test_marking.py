@@ -21,6 +21,8 @@ from tests.server.ended_races import end, ended_attempt, ended_race
 from tests.server.races import ANN, BEN
 from tests.server.shell import SHORT, Shell
 
+pytestmark = pytest.mark.usefixtures("noon")
+
 KINDS = {"best", "daily", "deal", "rating", "streak"}
 
 

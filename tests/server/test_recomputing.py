@@ -28,6 +28,7 @@ from tests.server.races import ANN, BEN, CAT
 from tests.server.shell import DEAL, SHORT, Shell
 
 GAME = SHORT.variant
+pytestmark = pytest.mark.usefixtures("noon")
 ROBO = Player(id="robo", name="Robo", bot=True)
 BOARDS = (best_board(GAME), deal_board(GAME, DEAL), rating_board(GAME), streak_board(GAME))
 

@@ -24,6 +24,7 @@ from tests.server.races import ANN, BEN, new_race
 from tests.server.shell import DEAL, SECRET, SHORT, FakeMember, Shell
 
 GAME = SHORT.variant
+pytestmark = pytest.mark.usefixtures("noon")
 EVERY_EFFECT = ("player_finished", "board_submit", "ZREM", "ZADD", "race_compact")
 """What the end of a ranked race writes, by function or command."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,7 +9,6 @@ import pytest_asyncio
 
 from cellrace_server.app import Node, running
 from cellrace_server.config import Bounds, Config
-from tests.story.passing_time import PassingTime
 from tests.story.players import Player, Table, table
 
 
@@ -18,13 +16,6 @@ from tests.story.players import Player, Table, table
 def bounds() -> Bounds:
     """What one connection may use; a test module or a test overrides it."""
     return Bounds()
-
-
-@pytest.fixture
-def noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets it be noon by the race clock when a node starts: no day ends while a test runs."""
-    now, day = round(time.time() * 1000), 24 * 3_600_000
-    PassingTime(monkeypatch).jump_to(now, now - now % day + day // 2)
 
 
 @pytest_asyncio.fixture
