@@ -119,7 +119,7 @@ class Matching:
 
     async def _gone(self, several: Sequence[Waiting]) -> list[Waiting]:
         """Who may not wait any more: the connection that did is not the player's newest, or the player is out."""
-        holders = await self._store.players.holders([waiting.player.id for waiting in several])
+        holders = await self._store.players.holders([waiting.player.id for waiting in several]) if several else []
         return [
             waiting
             for waiting, holder in zip(several, holders, strict=True)

@@ -52,7 +52,7 @@ class Holder(Struct, frozen=True):
 
     sid: str
     banned: bool
-    unknown: bool
+    unknown: bool = False
 
 
 def new_credentials() -> Credentials:

@@ -199,7 +199,7 @@ class TestConnections:
         epochs = [int(sid.partition(".")[0]) for sid in sids]
         assert epochs == sorted(set(epochs))
         assert [holder.sid for holder in await here.store.players.holders([ann.id])] == [sids[-1]]
-        holders = [Holder(sids[-1], False), Holder("", False)]
+        holders = [Holder(sids[-1], False), Holder("", False, unknown=True)]
         assert await here.store.players.holders([ann.id, "nobody"]) == holders
 
     async def test_nobody_takes_over_who_has_been_banned_or_deleted_just_before(self, here: Shell) -> None:
@@ -213,7 +213,7 @@ class TestConnections:
         with pytest.raises(Refused) as refused:
             await here.store.players.take_over(ann.id)
         assert refused.value.code == ErrorCode.BAD_TOKEN
-        assert await here.store.players.holders([ann.id]) == [Holder("", False)]
+        assert await here.store.players.holders([ann.id]) == [Holder("", False, unknown=True)]
 
     async def test_a_hello_sent_again_by_redis_py_ends_with_one_current_connection(self, here: Shell) -> None:
         ann, _ = await registered(here, "Ann")
