@@ -124,15 +124,12 @@ class Admission:
                 except Refused:
                     await self._store.players.exit(member.player.id, race_id)
                     continue
-                room = referee.room
-                if room.entrant(member.player.id) is None:
-                    room.doubt()  # The player's list knows of it: whoever joined elsewhere may not have been heard of.
-                    await referee.make_sure()
+                room, inside = referee.room, await self.is_entrant(referee, member.player.id)
                 if room.race.ended:
                     # Also one that was left half entered: it would take up a place among those one may be in.
                     await self._store.players.exit(member.player.id, race_id)
                     continue
-                if room.entrant(member.player.id) is None:
+                if not inside:
                     continue
                 await self.open(referee, member)
                 await referee.make_sure()
@@ -151,6 +148,17 @@ class Admission:
         if not await self._store.players.enter_within(most, player_id, race_id, created_at):
             text = "You are in too many races that are not over; leave one of them first."
             raise Refused(ErrorCode.NOT_ALLOWED, text)
+
+    async def is_entrant(self, referee: Referee, player_id: str) -> bool:
+        """Whether a player is in a race, for whom something says so; before that is denied the record is read again.
+
+        What was written at another node may not have been heard yet, and of what this one writes past its room, as of a
+        match or a daily, the room is not told. Raises StoreUnavailable, LostTrack.
+        """
+        if referee.room.entrant(player_id) is None:
+            referee.room.doubt()
+            await referee.make_sure()
+        return referee.room.entrant(player_id) is not None
 
     async def open(self, referee: Referee, member: Member) -> None:
         """Make a connection the one that plays in a race. Raises Superseded, StoreUnavailable."""

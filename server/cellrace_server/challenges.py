@@ -188,10 +188,7 @@ class Challenges:
 
     async def _enter(self, member: Member, race_id: str, answer: Answer) -> Referee:
         async with self._rooms.hold(race_id) as referee:
-            if referee.room.entrant(member.player.id) is None:
-                # Held here, by a sweep, since before it was opened: of what a node writes itself it is not told.
-                referee.room.doubt()
-                await referee.make_sure()
+            await self._admission.is_entrant(referee, member.player.id)
             await self._admission.open(referee, member)
             # Nobody else waits for this start: there is nothing to be told too early.
             referee.room.release()

@@ -67,7 +67,9 @@ async def enter_match(session: Session, race_id: str, *, told: bool = True) -> N
     try:
         async with session.services.rooms.hold(race_id) as referee:
             room, player = referee.room, session.player.id
-            if room.entrant(player) is None or (not told and player in room.presence):
+            if not await session.services.admission.is_entrant(referee, player):
+                return
+            if not told and player in room.presence:
                 return
             session.queued = session.doubted = None
             await session.services.admission.open(referee, session)

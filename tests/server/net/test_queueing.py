@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -11,12 +13,14 @@ from redis.asyncio import Redis
 
 from cellrace_server.app import Node, running
 from cellrace_server.config import Config
+from cellrace_server.core.race import Race
 from cellrace_server.matching import Matching, Wish
 from cellrace_server.net.queueing import enter_match
 from cellrace_server.net.session import Session
 from cellrace_server.room import Member
 from cellrace_server.store.errors import StoreUnavailable
 from cellrace_server.store.queue import Match, QueueStore
+from cellrace_server.store.races import RaceStore
 from tests.story.players import Player, Table, table
 from tests.waiting import eventually
 
@@ -206,6 +210,27 @@ async def test_an_answer_that_is_late_comes_before_the_match_all_the_same(
     assert (await ann.ask("queue.leave"))["type"] == "ok"
     monkeypatch.setattr(Matching, "join", join)
     assert (await ann.ask("queue.join", variant="one-suit"))["waiting"] == 1
+
+
+async def test_a_race_that_is_held_here_while_it_is_made_is_entered_all_the_same(
+    seats: Table, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by a sweep, of one begun to be made before: of what a node writes past its room the room is not told."""
+    append = RaceStore.append
+
+    async with AsyncExitStack() as held:
+
+        async def append_while_it_is_held(races: RaceStore, race: Race, *rest: Any) -> object:
+            await held.enter_async_context(node.services.rooms.hold(race.id))
+            monkeypatch.setattr(RaceStore, "append", append)
+            return await append(races, race, *rest)
+
+        monkeypatch.setattr(RaceStore, "append", append_while_it_is_held)
+        ann, ben = await seats.player("Ann"), await seats.player("Ben")
+        for player in (ann, ben):
+            await player.ask("queue.join", variant="one-suit")
+        race = (await ann.push("queue.matched"))["race"]
+        assert (await ben.push("queue.matched"))["race"] == race
 
 
 async def test_who_was_taken_out_while_the_node_seemed_dead_waits_again_when_it_is_back(
