@@ -79,7 +79,7 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
     replicas = Replicas(_wanted_replicas(url))
     fault: Exception | None = None
     try:
-        async with asyncio.timeout(FIRST_ANSWER):
+        async with asyncio.timeout(FIRST_ANSWER) as limit:
             while True:
                 try:
                     version, warnings = await _look_at(probe, name)
@@ -98,6 +98,8 @@ async def connect(url: str, *, connections: int = _CONNECTIONS) -> Connected:
                         f"The store at {name} refuses to be used ({fault}). Correct the user, the password or the "
                         "database number in its URL, or give that user more rights."
                     ) from fault
+                if limit.expired():
+                    raise TimeoutError  # Its one cancellation can be lost on Python 3.11: the look failed instead.
                 await asyncio.sleep(_PAUSE_BEFORE_NEXT_LOOK)  # A store that is only just starting refuses at once.
     except TimeoutError:
         raise StoreUnavailable(_unreachable(name, fault)) from fault

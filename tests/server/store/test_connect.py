@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from redis.exceptions import ConnectionError  # noqa: A004 - as in the code under test
 
 from cellrace_server.store import connect as connecting
 from cellrace_server.store.binary import find_binary
@@ -158,6 +159,22 @@ class TestUnreachable:
         async with asyncio.timeout(60):
             with pytest.raises(StoreUnavailable, match=r"no answer in 0\.3 s"):
                 await connect(f"redis://127.0.0.1:{deaf_port}")
+
+    async def test_an_end_of_patience_that_is_lost_on_the_way_still_ends_the_looking(self, monkeypatch):
+        async def lose_a_cancellation(*_):
+            nonlocal is_lost
+            try:
+                await asyncio.sleep(0 if is_lost else 600)
+            except asyncio.CancelledError:
+                is_lost = True
+            raise ConnectionError("gone")
+
+        is_lost = False
+        monkeypatch.setattr(connecting, "_look_at", lose_a_cancellation)
+        async with asyncio.timeout(60):
+            with pytest.raises(StoreUnavailable, match=r"cannot be reached \(gone\)"):
+                await connect("redis://127.0.0.1")
+        assert is_lost
 
     @pytest.mark.parametrize(
         "url", ["http://127.0.0.1", "127.0.0.1:6379", "", "redis://h/0?db=x", "redis://h:port", "redis://h?nonsense=1"]
