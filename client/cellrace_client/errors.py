@@ -11,18 +11,30 @@ A request that the server refuses raises `cellrace.errors.Refused`.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from cellrace.errors import CellraceError
 from cellrace.messages import CLOSE_SENTENCES, CloseCode
+
+
+class Obstacle(StrEnum):
+    """What keeps a connection from being made, as far as it is known: what can be done follows from it."""
+
+    ABSENT = "absent"
+    BUSY = "busy"
+    VERSION = "version"
+    UNTRUSTED = "untrusted"
 
 
 class Unreachable(CellraceError):
     """No connection could be made; `final` where trying again is of no use."""
 
-    def __init__(self, url: str, why: str, *, final: bool = False) -> None:
+    def __init__(self, url: str, why: str, *, final: bool = False, obstacle: Obstacle = Obstacle.ABSENT) -> None:
         super().__init__(f"The server at {url} cannot be reached: {why}.")
         self.url = url
         self.why = why
         self.final = final
+        self.obstacle = obstacle
 
 
 class Closed(CellraceError):

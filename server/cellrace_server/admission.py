@@ -29,6 +29,8 @@ from cellrace_server.tasks import Tasks
 
 GUESS_WINDOW = 600
 """Within how many seconds the wrong guesses of an address are counted."""
+GUESSES_AGAIN = GUESS_WINDOW * 1000
+"""After how long, ms, whoever has guessed too often is heard again."""
 NAME_ATTEMPTS = 20
 RETRY = 1.0
 HELLOS_AT_ONCE = 32
@@ -80,7 +82,13 @@ class Admission:
         name = None if hello.name is None else parse_name(hello.name, self._bounds.name_length)
         if hello.token is None:
             here = ip_address(address).is_loopback
-            await self._count(address, "player", self._bounds.new_players_here if here else self._bounds.new_players)
+            most = self._bounds.new_players_here if here else self._bounds.new_players
+            if await self._store.players.count_guess("player", address, GUESS_WINDOW) > most:
+                raise Refused(
+                    ErrorCode.RATE_LIMITED,
+                    "Too many new players have come from your address.",
+                    retry_after=GUESSES_AGAIN,
+                )
             player = await self._register(newcomer, name, hello.bot, now)
             return Admitted(player, newcomer.token, await self._store.players.take_over(player.id, now))
         try:
@@ -88,17 +96,19 @@ class Admission:
         except Refused as refused:
             # A right token is let in all the same: it is too long to be guessed, and whoever plays behind the same
             # router or proxy as somebody who tries could not come back to a race otherwise.
-            if refused.code == ErrorCode.BAD_TOKEN:
-                await self._count(address, "token", self._bounds.wrong_guesses)
+            if refused.code == ErrorCode.BAD_TOKEN and (
+                await self._store.players.count_guess("token", address, GUESS_WINDOW) > self._bounds.wrong_guesses
+            ):
+                raise Refused(
+                    ErrorCode.RATE_LIMITED,
+                    "Too many wrong tokens have come from your address.",
+                    retry_after=GUESSES_AGAIN,
+                ) from None
             raise
         player = await self._store.players.change(identity, name, hello.bot, now)
         if player.bot and not identity.player.bot:
             await part_from_people(self._store, player.id)
         return Admitted(player, None, await self._store.players.take_over(player.id, now))
-
-    async def _count(self, address: str, kind: str, most: int) -> None:
-        if await self._store.players.count_guess(kind, address, GUESS_WINDOW) > most:
-            raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
 
     async def _register(self, newcomer: Credentials, name: Name | None, bot: bool, now: int) -> Player:
         if name is not None:

@@ -20,7 +20,7 @@ from cellrace.messages import (
     Settings,
     settle,
 )
-from cellrace_server.admission import GUESS_WINDOW, Admission
+from cellrace_server.admission import GUESS_WINDOW, GUESSES_AGAIN, Admission
 from cellrace_server.config import Bounds
 from cellrace_server.core.addresses import caller_of
 from cellrace_server.core.commands import Command, Concede, Forfeit, Join, Kick, Leave, Rematch, SetReady, Start
@@ -127,7 +127,11 @@ class Lobby:
         # Whether those under way are wrong is not known before they are looked up: that many more may be.
         async with self._turns.setdefault(caller_of(address), asyncio.Semaphore(LOOKED_UP_AT_ONCE)):
             if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
-                raise Refused(ErrorCode.RATE_LIMITED, retry_after=GUESS_WINDOW * 1000)
+                raise Refused(
+                    ErrorCode.RATE_LIMITED,
+                    "Too many wrong codes have come from your address.",
+                    retry_after=GUESSES_AGAIN,
+                )
             race_id = await self._store.lists.by_code(code)
             if race_id is None:
                 await self._store.players.count_guess("code", address, GUESS_WINDOW)

@@ -75,7 +75,7 @@ class Peer:
         """Refuses a request."""
         await self.answer(request, "error", code=code, message=f"No: {code}.", **fields)
 
-    async def welcome(self, *races: str, token: str | None = FIRST_TOKEN, player: Map = ANN) -> Map:
+    async def welcome(self, *races: str, token: str | None = FIRST_TOKEN, player: Map = ANN, version: int = 1) -> Map:
         """Greets the client, and gives back its `hello`."""
         hello = await self.expect("hello")
         fields: Map = {"token": token} if token else {}
@@ -85,7 +85,7 @@ class Peer:
             "welcome",
             player=player,
             node="n1",
-            version=1,
+            version=version,
             server="fake 1",
             now=NOW,
             limits=LIMITS,

@@ -8,12 +8,14 @@ import os
 import socket
 
 import pytest
+from websockets.asyncio.server import serve
+from websockets.typing import Subprotocol
 
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
 from cellrace.messages import ClientMessage, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
 from cellrace_client.connection import Connection, connect, is_of_this_machine, server_url, short_address
-from cellrace_client.connection.wire import why_unreachable
-from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.connection.wire import unwelcome, why_unreachable
+from cellrace_client.errors import Closed, Obstacle, Unreachable
 from cellrace_client.events import Happened
 from tests.client.connecting import connected
 from tests.client.fake_server import NOW, Peer, fake_server, race, running, settings
@@ -119,6 +121,68 @@ async def test_a_bad_token_is_told() -> None:
             async with connect(server.url, token="wrong"):
                 pass
         assert refused.value.code == ErrorCode.BAD_TOKEN
+
+
+async def test_a_newcomer_who_is_to_wait_for_long_is_told_so_at_once() -> None:
+    """What the server says, not that it does not answer."""
+
+    async def script(peer: Peer) -> None:
+        await peer.refuse(await peer.expect("hello"), "rate_limited", retry_after=600_000)
+        await peer.linger()
+
+    async with fake_server(script) as server:
+        with pytest.raises(Refused) as refused:
+            async with connect(server.url):
+                pass
+        assert (refused.value.code, refused.value.retry_after) == (ErrorCode.RATE_LIMITED, 600_000)
+
+
+async def test_who_has_the_patience_for_it_waits_as_long_as_the_server_says() -> None:
+    """A bot that races for ever comes in when it may."""
+
+    async def refusing(peer: Peer) -> None:
+        await peer.refuse(await peer.expect("hello"), "rate_limited", retry_after=600_000)
+        await peer.linger()
+
+    async def letting_in(peer: Peer) -> None:
+        await peer.welcome()
+        await peer.linger()
+
+    waits: list[float] = []
+    async with fake_server(refusing, letting_in) as server, connected(server, waits, patience=1000.0):
+        assert waits == [600.0]
+
+
+async def test_a_server_of_another_version_is_told_as_that() -> None:
+    """One that offers none of our subprotocols, answers with none, or says so in its welcome."""
+
+    async def later(peer: Peer) -> None:
+        await peer.welcome(version=2)
+        await peer.linger()
+
+    async def told(url: str) -> Unreachable:
+        with pytest.raises(Unreachable) as unreachable:
+            async with connect(url, patience=10.0):
+                pass
+        return unreachable.value
+
+    async with fake_server(later) as server:
+        assert (await told(server.url)).obstacle is Obstacle.VERSION
+    for offered in (None, [Subprotocol("cellrace.v2.json")]):
+        async with serve(lambda socket: socket.wait_closed(), "127.0.0.1", 0, subprotocols=offered) as other:
+            port = next(iter(other.sockets)).getsockname()[1]
+            unreachable = await told(f"ws://127.0.0.1:{port}/ws")
+            assert (unreachable.obstacle, unreachable.final) == (Obstacle.VERSION, True)
+
+
+def test_what_a_server_says_by_http_is_told_in_words() -> None:
+    """JSON of ours by its message, anything else as it stands."""
+    assert "too many connections come from your address." in str(unwelcome("ws://x", 429, b'{"code":"rate_limited"}'))
+    assert "HTTP" not in str(unwelcome("ws://x", 503, b"<html>"))
+    assert "it answered HTTP 404 (No.)." in str(unwelcome("ws://x", 404, b'{"code":"not_found","message":"No."}'))
+    for body in (b"<html>", b"[]", b"1", b"{}", b"\xff", b"[" * 3000):
+        assert "it answered HTTP 502 (" in str(unwelcome("ws://x", 502, body))
+    assert "it answered HTTP 502." in str(unwelcome("ws://x", 502))
 
 
 async def test_no_server_is_told_in_a_sentence() -> None:

@@ -156,6 +156,24 @@ async def test_waits_no_longer_than_anybody_would() -> None:
         move.cancel()
 
 
+async def test_who_is_to_wait_for_long_is_told_so_at_once_and_holds_nothing_else_up() -> None:
+    """Whoever has tried too many wrong codes: what is asked next is answered as ever."""
+
+    async def script(peer: Peer) -> None:
+        await peer.welcome()
+        await peer.refuse(await peer.expect("race.join"), "rate_limited", retry_after=600_000)
+        await peer.answer(await peer.expect("race.list"), "races", races=[])
+        await peer.linger()
+
+    waits: list[float] = []
+    async with fake_server(script) as server, connected(server, waits) as c:
+        with pytest.raises(Refused) as refused:
+            await c.join(code="22222222")
+        assert (refused.value.code, refused.value.retry_after) == ("rate_limited", 600_000)
+        assert await c.list_races() == ()
+    assert waits == []
+
+
 async def test_comes_back_within_five_seconds_after_a_restart() -> None:
     """1001 spreads the clients over five seconds, then tries again and again."""
 

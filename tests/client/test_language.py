@@ -288,6 +288,22 @@ def test_a_sentence_of_the_servers_own_is_told_where_it_can_be() -> None:
     assert refusal_text(unknown) == "С такими настройками гонок не бывает."
 
 
+def test_who_is_to_wait_is_told_how_long() -> None:
+    """In what fits: seconds, or minutes."""
+    refused = Refused(ErrorCode.RATE_LIMITED, "Too many wrong codes have come from your address.", retry_after=600_000)
+    assert refusal_text(refused) == "Too many wrong codes have come from your address. Try again in 10 minutes."
+    soon = Refused(ErrorCode.RATE_LIMITED, retry_after=250)
+    assert refusal_text(soon) == "Too many messages; this one was not carried out. Try again in 1 second."
+    speak("uk")
+    assert (
+        refusal_text(refused) == "З вашої адреси надійшло забагато неправильних кодів. Спробуйте знову через 10 хвилин."
+    )
+    speak("ru")
+    assert (
+        refusal_text(refused) == "С вашего адреса пришло слишком много неверных кодов. Попробуйте снова через 10 минут."
+    )
+
+
 ERRORS: list[CellraceError] = [
     UnknownVariant("spider", ("freecell",)),
     UnknownVariant("spider", ()),

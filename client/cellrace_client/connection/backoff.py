@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import CloseCode
+from cellrace_client.errors import Unreachable
 
 FIRST_WAIT = 0.25
 """Seconds, at most, before the first attempt; twice as many before each further one."""
@@ -15,6 +17,9 @@ STEADY_AFTER = 5.0
 
 LONGEST_TRY = 60.0
 """A wait and a try take fewer seconds: in the rest nobody tried, as the machine slept or the program was stopped."""
+
+NEVER = float("inf")
+"""Seconds, where another attempt would be of no use."""
 
 _OUR_FAULT = frozenset((1002, 1003, 1007, 1008, 1009, 1010))
 """WebSocket's own codes for what a client did wrong: it would do it again."""
@@ -42,6 +47,15 @@ def wait_before_return(attempt: int, close_code: int | None, draw: float) -> flo
     if attempt == 0 and close_code == CloseCode.GOING_AWAY:
         return draw * RESTART_SPREAD
     return draw * min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(attempt, 16))
+
+
+def wait_after(failed: Unreachable | Refused, attempt: int, draw: float) -> float:
+    """Seconds to wait after attempt 0, 1, 2 … has failed; `draw` as above."""
+    if isinstance(failed, Unreachable):
+        return NEVER if failed.final else wait_before_return(attempt, None, draw)
+    if failed.code == ErrorCode.RATE_LIMITED and failed.retry_after is not None:
+        return failed.retry_after / 1000.0
+    return NEVER
 
 
 def comes_back(close_code: int | None) -> bool:

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from msgspec import structs
 
 from cellrace.codec import JSON
-from cellrace.errors import BadMessage, CellraceError
+from cellrace.errors import BadMessage, CellraceError, Refused
 from cellrace.messages import ClientMessage, Hello, Limits, Player, ServerAnswer, Welcome
-from cellrace_client.connection.backoff import STEADY_AFTER, Trying, comes_back, wait_before_return
+from cellrace_client.connection.backoff import NEVER, STEADY_AFTER, Trying, comes_back, wait_after, wait_before_return
 from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.dialogue import Dialogue
 from cellrace_client.connection.greeting import greet
@@ -194,10 +194,10 @@ class Connection(Requests):
         while True:
             try:
                 wire = await self._arrive()
-            except Unreachable as failed:
-                wait = wait_before_return(attempt, None, self._draw())
+            except (Unreachable, Refused) as failed:
+                wait = wait_after(failed, attempt, self._draw())
                 patience = self._give_up_after if self._been_there else self._patience
-                if trying.failed(self.clock.local()) + wait > patience or failed.final:
+                if trying.failed(self.clock.local()) + wait > patience or wait == NEVER:
                     raise
             else:
                 arrived = self.clock.local()

@@ -34,7 +34,7 @@ from cellrace.messages import (
     settle,
 )
 from cellrace_client.connection.clock import RaceClock
-from cellrace_client.connection.flight import Ask, Flight, numbered, outcome
+from cellrace_client.connection.flight import Ask, Flight, holds_back, numbered, outcome
 from cellrace_client.connection.inbox import Inbox
 from cellrace_client.connection.races import Races
 from cellrace_client.connection.silence import Silence
@@ -166,7 +166,7 @@ class Dialogue:
             self._refresh(push.race)
 
     def _answered(self, number: int, answer: ServerAnswer) -> None:
-        if isinstance(answer, Error) and answer.code in (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER):
+        if isinstance(answer, Error) and holds_back(answer):
             # All wait, not this request alone: the server is in trouble, or this client is too fast.
             named = min(answer.retry_after or _RETRY_AFTER, _LONGEST_HOLD)
             wait = named * (1.0 + _RETRY_SPREAD * self._draw()) / 1000.0

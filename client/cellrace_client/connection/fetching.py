@@ -13,7 +13,7 @@ import msgspec
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import RaceAnswer
 from cellrace_client.connection.address import server_url
-from cellrace_client.connection.wire import untrusted, why_unreachable
+from cellrace_client.connection.wire import untrusted, unwelcome, why_unreachable
 from cellrace_client.errors import Unreachable
 from cellrace_client.language import _
 
@@ -67,6 +67,8 @@ def player_of_name(server: str, race: str, name: str) -> str | None:
 def _refusal(url: str, refused: HTTPError) -> Refused | Unreachable:
     try:
         told = msgspec.json.decode(refused.read(LARGEST), type=_HttpError)
-        return Refused(ErrorCode(told.code), told.message)
+        after = refused.headers.get("Retry-After") or ""
+        wait = int(after) * 1000 if after.isascii() and after.isdigit() else None
+        return Refused(ErrorCode(told.code), told.message, retry_after=wait)
     except (OSError, HTTPException, ValueError):  # What msgspec cannot read is a ValueError, an unknown code too.
-        return Unreachable(url, _("it answered HTTP {status}").format(status=refused.code))
+        return unwelcome(url, refused.code)

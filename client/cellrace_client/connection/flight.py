@@ -23,7 +23,8 @@ from cellrace.messages import (
     ServerAnswer,
 )
 
-_AGAIN = (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER)
+LONGEST_PATIENCE = 10_000
+"""Milliseconds for which a client that goes too fast waits unasked; where it is to wait longer, its user is told."""
 
 _ALREADY_SO: dict[type[ClientMessage], tuple[ErrorCode, ...]] = {
     RaceStart: (ErrorCode.ALREADY_STARTED, ErrorCode.NOT_RUNNING),
@@ -89,7 +90,7 @@ class Flight:
         ask = self.sent.pop(number, None)
         if ask is None:
             return None
-        if isinstance(answer, Error) and (answer.code in _AGAIN or self._overtook(ask, answer)):
+        if isinstance(answer, Error) and (holds_back(answer) or self._overtook(ask, answer)):
             self.add(ask)
             return None
         return ask
@@ -150,6 +151,13 @@ class Flight:
 def numbered(request: ClientMessage, number: int) -> ClientMessage:
     """The request with the id by which its answer is known."""
     return structs.replace(request, id=number)
+
+
+def holds_back(refused: Error) -> bool:
+    """Whether a request is to be asked again by itself, after a while in which nothing is asked."""
+    if refused.code == ErrorCode.RATE_LIMITED:
+        return (refused.retry_after or 0) <= LONGEST_PATIENCE
+    return refused.code == ErrorCode.RETRY_LATER
 
 
 def outcome(ask: Ask, answer: ServerAnswer) -> ServerAnswer | Refused:

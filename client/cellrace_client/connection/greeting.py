@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from cellrace.errors import ErrorCode
-from cellrace.messages import Error, Hello, Welcome
+from cellrace.messages import PROTOCOL_VERSION, Error, Hello, Welcome
 from cellrace_client.connection.backoff import comes_back
 from cellrace_client.connection.clock import RaceClock
 from cellrace_client.connection.flight import refusal
-from cellrace_client.connection.wire import Closing, Unread, Wire
+from cellrace_client.connection.wire import Closing, Unread, Wire, of_another_version
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.language import _
 
 HELLO_TIMEOUT = 15.0
 """Seconds until a server that took the connection must have said `welcome`; it sends away without `hello` after 10."""
+LONGEST_WAIT = 8_000
+"""Milliseconds, within which the server still listens: who is to wait longer is told so at once."""
 _WAIT = (ErrorCode.RATE_LIMITED, ErrorCode.RETRY_LATER)
 
 
@@ -38,11 +40,16 @@ async def _greet(
         await wire.send(hello)
         answer = await _answer(url, wire)
         if isinstance(answer, Welcome):
+            if answer.version != PROTOCOL_VERSION:
+                raise of_another_version(url)
             clock.sample(sent, clock.local(), answer.now)
             return answer
         if answer.code not in _WAIT:
             raise refusal(answer)
-        await sleep((answer.retry_after or 1000) / 1000.0)
+        wait = answer.retry_after or 1000
+        if wait > LONGEST_WAIT and answer.code == ErrorCode.RATE_LIMITED:
+            raise refusal(answer)
+        await sleep(wait / 1000.0)
 
 
 async def _answer(url: str, wire: Wire) -> Welcome | Error:

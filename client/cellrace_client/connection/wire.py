@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import socket
@@ -10,7 +11,14 @@ import ssl
 from typing import NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, InvalidURI
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidStatus,
+    InvalidURI,
+    NegotiationError,
+)
 from websockets.typing import Subprotocol
 
 from cellrace.codec import CODECS, JSON_SUBPROTOCOL, MSGPACK_SUBPROTOCOL
@@ -18,7 +26,7 @@ from cellrace.errors import BadMessage
 from cellrace.frames import read_json, read_msgpack
 from cellrace.messages import LAST_INTEGER, ClientMessage, ServerMessage
 from cellrace_client.connection.address import is_of_this_machine
-from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.errors import Closed, Obstacle, Unreachable
 from cellrace_client.language import _
 
 SUBPROTOCOLS: dict[str, str] = {"msgpack": MSGPACK_SUBPROTOCOL, "json": JSON_SUBPROTOCOL}
@@ -33,6 +41,9 @@ CLOSE_TIMEOUT = 2.0
 MAX_FRAME = 16 * 2**20
 """Bytes. A race of 250 with all their logs stays far below; what is larger is no message for us."""
 
+_LONGEST_BODY = 2000
+_LONGEST_TEXT = 200
+"""Characters that are read of a refusal's body, and told of one that is anything."""
 _NUMBERS = re.compile(r"\[Errno (\d+)\]")
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
 """What OpenSSL takes an answer for that is HTTP: its versions differ."""
@@ -118,10 +129,7 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
             proxy=None if is_of_this_machine(url) else True,
         )
     except InvalidStatus as refused:
-        status = refused.response.status_code
-        text = (refused.response.body or b"")[:200].decode("utf-8", "replace").strip()
-        why = _("it answered HTTP {status}").format(status=status) + (f" ({text})" if text else "")
-        raise Unreachable(url, why, final=400 <= status < 500 and status not in (408, 429)) from refused
+        raise unwelcome(url, refused.response.status_code, bytes(refused.response.body or b"")) from refused
     # It is a ValueError too, so it comes first.
     except ssl.SSLCertVerificationError as wrong:
         raise untrusted(url, wrong) from wrong
@@ -129,18 +137,50 @@ async def open_wire(url: str, subprotocol: str | None = None, tls: ssl.SSLContex
         raise Unreachable(url, "that is no WebSocket address", final=True) from wrong
     except TimeoutError as late:
         raise Unreachable(url, "it does not answer") from late
+    except NegotiationError as other:
+        raise of_another_version(url) from other
     except (OSError, InvalidHandshake, EOFError) as failed:
         raise Unreachable(url, why_unreachable(failed)) from failed
     if socket.subprotocol not in CODECS:
         await socket.close()
-        raise Unreachable(url, "it speaks none of our subprotocols", final=True)
+        raise of_another_version(url)
     return Wire(socket)
+
+
+def unwelcome(url: str, status: int, body: bytes = b"") -> Unreachable:
+    """That the server there takes no connection, by the HTTP status with which it says so."""
+    match status:
+        case 400 | 426:
+            # What a server of ours answers to who offers no subprotocol that it knows (protocol, section 1).
+            return of_another_version(url)
+        case 429:
+            return Unreachable(url, "too many connections come from your address", obstacle=Obstacle.BUSY)
+        case 503:
+            return Unreachable(url, "it is full or too busy", obstacle=Obstacle.BUSY)
+        case _:
+            text = _told(body)
+            why = _("it answered HTTP {status}").format(status=status) + (f" ({text})" if text else "")
+            return Unreachable(url, why, final=400 <= status < 500 and status != 408)
+
+
+def _told(body: bytes) -> str:
+    """What is said to a person in the body of a refusal: of our servers' JSON the message."""
+    text = body[:_LONGEST_BODY].decode("utf-8", "replace").strip()
+    try:
+        return str(json.loads(text)["message"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return text[:_LONGEST_TEXT]
+
+
+def of_another_version(url: str) -> Unreachable:
+    """That the server there speaks no version of the protocol that this program speaks."""
+    return Unreachable(url, "it speaks another version of cellrace, or none", final=True, obstacle=Obstacle.VERSION)
 
 
 def untrusted(url: str, wrong: ssl.SSLCertVerificationError) -> Unreachable:
     """That the certificate there is not one that this machine trusts, and why not."""
     why = _("its certificate cannot be trusted ({why})").format(why=wrong.verify_message.rstrip("."))
-    return Unreachable(url, why, final=True)
+    return Unreachable(url, why, final=True, obstacle=Obstacle.UNTRUSTED)
 
 
 def why_unreachable(failed: object) -> str:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import ssl
+from typing import assert_never
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace.messages import CloseCode
-from cellrace_client.errors import Closed, Unreachable
+from cellrace_client.errors import Closed, Obstacle, Unreachable
 from cellrace_client.language import _
 
 
 def what_to_do(error: CellraceError) -> str:
     """What a player can do about the end of a connection, or where none comes about."""
     if isinstance(error, Unreachable):
-        if "HTTP 426" in error.why:
-            return _("Install the version of cellrace that the server speaks, or name another server with --server.")
-        if "HTTP 503" in error.why or "HTTP 429" in error.why:
-            return _("The server is full or too busy: try again in a minute.")
-        if isinstance(error.__cause__, ssl.SSLCertVerificationError):
-            return _("Ask who runs the server; SSL_CERT_FILE=FILE trusts the certificate in a file.")
-        return _("Start a server with: cellrace serve, or name another one with --server.")
+        return _what_to_do_there(error.obstacle)
     if isinstance(error, Closed):
         match error.close_code:
             case CloseCode.TAKEN_OVER:
@@ -36,6 +30,20 @@ def what_to_do(error: CellraceError) -> str:
     return ""
 
 
+def _what_to_do_there(obstacle: Obstacle) -> str:
+    match obstacle:
+        case Obstacle.VERSION:
+            return _("Install the version of cellrace that the server speaks, or name another server with --server.")
+        case Obstacle.BUSY:
+            return _("Try again in a minute.")
+        case Obstacle.UNTRUSTED:
+            return _("Ask who runs the server; SSL_CERT_FILE=FILE trusts the certificate in a file.")
+        case Obstacle.ABSENT:
+            return _("Start a server with: cellrace serve, or name another one with --server.")
+        case never:
+            assert_never(never)
+
+
 def what_to_do_again(error: CellraceError) -> str:
     """The same where a key connects again."""
     if not isinstance(error, Refused):
@@ -43,6 +51,9 @@ def what_to_do_again(error: CellraceError) -> str:
     match error.code:
         case ErrorCode.BAD_TOKEN:
             return _("The server knows you no longer, or it is another one. Connect again to play as somebody new.")
+        case ErrorCode.RATE_LIMITED if error.retry_after is not None:
+            # How long to wait is told with it.
+            return ""
         case ErrorCode.BANNED:
             return _("Ask who runs the server.")
         case _:

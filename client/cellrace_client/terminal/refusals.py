@@ -18,7 +18,9 @@ from cellrace.errors import (
 )
 from cellrace.messages import CLOSE_SENTENCES, CloseCode
 from cellrace_client.errors import Closed, Unanswered, Unreachable
-from cellrace_client.language import _, spoken_code
+from cellrace_client.language import _, n_, spoken_code
+
+_MINUTE = 60
 
 
 def refusal_text(error: CellraceError) -> str:
@@ -56,6 +58,21 @@ def reason_text(reason: Reason) -> str:
 def _refused_text(refused: Refused) -> str:
     if refused.reason is not None:
         return reason_text(refused.reason)
+    told = _told_text(refused)
+    if refused.code == ErrorCode.RATE_LIMITED and refused.retry_after is not None:
+        told += " " + _again_text(refused.retry_after)
+    return told
+
+
+def _again_text(ms: int) -> str:
+    seconds = -(-ms // 1000)
+    if seconds <= _MINUTE:
+        return n_("Try again in {count} second.", "Try again in {count} seconds.", seconds).format(count=seconds)
+    minutes = -(-seconds // _MINUTE)
+    return n_("Try again in {count} minute.", "Try again in {count} minutes.", minutes).format(count=minutes)
+
+
+def _told_text(refused: Refused) -> str:
     sentence = str(refused)
     told = _(sentence)
     if told != sentence or spoken_code() == "en":

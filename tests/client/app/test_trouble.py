@@ -14,6 +14,7 @@ from textual.widgets import Input
 from cellrace.errors import ErrorCode, Refused
 from cellrace.messages import EntrantStatus
 from cellrace_client.connection import connect
+from cellrace_client.connection.wire import unwelcome
 from cellrace_client.errors import Closed, Unreachable
 from cellrace_client.terminal.advice import what_to_do, what_to_do_again
 from cellrace_client.terminal.app.app import Outcome
@@ -183,8 +184,10 @@ async def test_nothing_that_is_pasted_reaches_the_terminal_as_more_than_text(hou
 def test_every_end_says_what_to_do() -> None:
     """A server that is gone, full or of another version; a player that is not wanted."""
     assert "cellrace serve" in what_to_do(Unreachable("ws://x/ws", "nothing listens there"))
-    assert "Install the version" in what_to_do(Unreachable("ws://x/ws", "it answered HTTP 426 (later)", final=True))
-    assert "full or too busy" in what_to_do(Unreachable("ws://x/ws", "it answered HTTP 503"))
+    assert "Install the version" in what_to_do(unwelcome("ws://x/ws", 400))
+    assert "Install the version" in what_to_do(unwelcome("ws://x/ws", 426))
+    assert "in a minute" in what_to_do(unwelcome("ws://x/ws", 429))
+    assert "in a minute" in what_to_do(unwelcome("ws://x/ws", 503))
     assert "elsewhere" in what_to_do(Closed.by_server(4100))
     assert "--profile" in what_to_do(Closed.by_server(4100))
     assert "--profile" in what_to_do(Closed.by_server(4101))

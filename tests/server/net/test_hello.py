@@ -262,6 +262,7 @@ class TestGuesses:
             player = await seats.player(name)
         refused = await (await seats.stranger()).refused("hello", name="Dee")
         assert refused["code"] == "rate_limited"
+        assert "new players" in refused["message"]
         assert refused["retry_after"] > 0
         await seats.back(player)
 
@@ -270,6 +271,7 @@ class TestGuesses:
             assert (await (await seats.stranger()).refused("hello", token="wrong"))["code"] == "bad_token"
         refused = await (await seats.stranger()).refused("hello", token="wrong")
         assert refused["code"] == "rate_limited"
+        assert "wrong tokens" in refused["message"]
         assert refused["retry_after"] > 0
         await seats.back(ann)
 
@@ -280,6 +282,7 @@ class TestGuesses:
             assert (await bob.refused("race.join", code="22222222"))["code"] == "no_such_race"
         refused = await bob.refused("race.join", code=code)
         assert refused["code"] == "rate_limited"
+        assert "wrong codes" in refused["message"]
         assert refused["retry_after"] > 0
 
 
