@@ -20,6 +20,8 @@ from cellrace_client.thinker import Thinker
 from tests.ports import free_port
 
 WATCHABLE = Pace(0.02, 0.06)
+LONG = SettingsRequest(variant="freecell", deal=617, countdown=0, seats=2)
+"""A deal whose win takes dozens of moves: one that is drawn might be won before the server is killed."""
 
 
 @asynccontextmanager
@@ -52,7 +54,7 @@ async def test_a_killed_server_costs_no_answered_move(store_url: str) -> None:
             connect(url, name="Ada", bot=True) as ada,
             connect(url, name="Bix", bot=True, subprotocol="json") as bix,
         ):
-            race = (await ada.create(SettingsRequest(variant="six-by-six", countdown=0, seats=2))).race
+            race = (await ada.create(LONG)).race
             await bix.join(race)
             playing = [
                 asyncio.create_task(race_to_the_end(one, race, SolverBot(thinker, WATCHABLE, Random(1))))

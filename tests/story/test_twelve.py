@@ -36,7 +36,8 @@ class Racer:
         self.started = await self.player.push("race.started", race=race)
         moves = _solution(variant, int(self.started["deal"]))
         if self.ends != "won":
-            moves = moves[: chance.randrange(len(moves) // 2)]
+            # There are deals of One Suit that a single move wins.
+            moves = moves[: chance.randrange(max(1, len(moves) // 2))]
         seq = 0
         while seq - self.undone * 2 < len(moves):
             done = seq - self.undone * 2
@@ -50,7 +51,7 @@ class Racer:
         self.played = seq - self.undone - sum(move.startswith("r") for move in moves)
         if self.ends != "won":
             await self.player.ask(f"race.{'concede' if self.ends == 'conceded' else 'forfeit'}", race=race)
-        self.over = await self.player.push("race.over", race=race, patience=60)
+        self.over = await self.player.push("race.over", race=race)
 
 
 def _solution(variant: str, deal: int) -> list[str]:
@@ -126,4 +127,4 @@ async def test_twelve_race_on_each_of_the_six_games_at_once(house: Servers) -> N
         races = await asyncio.gather(*(_race(seats, variant, number) for number, variant in enumerate(GAMES)))
         for variant, racers in zip(GAMES, races, strict=True):
             _check(racers, variant)
-        assert "error" not in server.log
+        assert '"level": "error"' not in server.log
