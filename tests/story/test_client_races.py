@@ -149,9 +149,9 @@ async def test_a_bot_without_hope_plays_on_greedily_then_concedes(url: str, thin
 
 
 async def test_a_search_is_given_up_when_the_race_ends(url: str, thinker: Thinker) -> None:
-    """The time limit ends the race while the bot still thinks; the connection answered all the while."""
+    """The race ends while the bot still thinks; the connection answered all the while."""
     async with connect(url, bot=True) as ada:
-        race = (await ada.create(settings("freecell", seats=1, deal=11982, time_limit=10))).race
+        race = (await ada.create(settings("freecell", seats=1, deal=11982))).race
         bot = SolverBot(thinker, SOON, Random(1), states=100_000_000)
         playing = asyncio.create_task(race_to_the_end(ada, race, bot))
         await ada.view_where(race, lambda view: view.playing)
@@ -265,4 +265,4 @@ async def test_the_example_bot_races(url: str, example: str) -> None:
         said, _ = await process.communicate()
         assert process.returncode == 0, said.decode()
         assert "The race is over" in said.decode()
-        assert host.view(race).state is RaceState.OVER
+        assert (await host.view_where(race, lambda view: view.ended)).state is RaceState.OVER
