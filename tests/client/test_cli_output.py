@@ -34,7 +34,7 @@ def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, words: str) -> None:
         input=b'{"deal": 1}\n',
         stdout=FULL.open("wb"),
         stderr=subprocess.PIPE,
-        timeout=30,
+        timeout=100,
         check=False,
     )
     assert told.returncode == 1
@@ -50,7 +50,7 @@ def test_nobody_has_to_listen(closed: str) -> None:
         ["/bin/sh", "-c", f'"$@" {closed}', "sh", *COMMAND, "check", "--jsonl"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=30,
+        timeout=100,
         check=False,
     )
     assert (told.returncode, told.stderr) == (0, b"")

@@ -18,7 +18,8 @@ from tests.story.players import Player, Table, open_race, play, start_race, tabl
 from tests.waiting import eventually
 
 COMMAND = (sys.executable, "-c", "from cellrace_client.cli import main; main(prog_name='cellrace')")
-PATIENCE = 30.0
+PATIENCE = 60.0
+"""Seconds after which a line was awaited in vain."""
 ONE_SUIT = ["2a", "2b", "31v2"]
 """What wins deal 94."""
 
