@@ -21,7 +21,7 @@ from cellrace_client.connection import connect
 from cellrace_server.app import running
 from cellrace_server.config import Bounds, Config
 from tests.story.solved_games import golden_game
-from tests.story.test_client_lines import COMMAND, files
+from tests.story.test_client_lines import COMMAND, PATIENCE, files
 from tests.waiting import eventually
 
 ENTERED, LEFT = "\x1b[?1049h", "\x1b[?1049l"
@@ -58,6 +58,7 @@ class Terminal:
         self._process = process
         self.written = ""
         self._descriptor = descriptor
+        self._over = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self._read)
@@ -71,6 +72,7 @@ class Terminal:
             self.written += data.decode("utf-8", "replace")
         else:
             self._loop.remove_reader(self._descriptor)
+            self._over.set()
 
     @property
     def text(self) -> str:
@@ -83,7 +85,7 @@ class Terminal:
 
     async def shows(self, words: str, since: int = 0) -> int:
         """Waits until words were written after a place; the place after all that was written by then."""
-        await eventually(lambda: words in _SEQUENCES.sub("", self.written[since:]), 20)
+        await eventually(lambda: words in _SEQUENCES.sub("", self.written[since:]))
         return len(self.written)
 
     @property
@@ -92,13 +94,15 @@ class Terminal:
         return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
     async def ended(self) -> int:
-        """Waits for its end: the exit status."""
-        async with asyncio.timeout(15):
+        """Waits for its end, and for the last of what it has written: the exit status."""
+        async with asyncio.timeout(PATIENCE):
+            await self._over.wait()
             return await self._process.wait()
 
     def hang_up(self) -> None:
         """Takes the terminal away."""
         self._loop.remove_reader(self._descriptor)
+        self._over.set()
         os.close(self._descriptor)
         self._descriptor = -1
 
@@ -175,7 +179,7 @@ async def test_it_is_suspended_and_comes_back(url: str, environment: dict[str, s
         since = await shown.shows("0/52 home")
         shown.type("\x1a")
         await eventually(lambda: shown.state == "T")
-        assert LEFT in shown.written[since:]
+        await eventually(lambda: LEFT in shown.written[since:])
         os.kill(shown.pid, signal.SIGCONT)
         await eventually(lambda: ENTERED in shown.written[since:])
         since = len(shown.written)
