@@ -25,14 +25,22 @@ def bots_of(server: Server, house: Servers) -> list[int]:
         for pid in processes_of(house.data_dir)
         if parent_of(pid) == server.process.pid
         and is_alive(pid)
-        and b"house_bot" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        and b"house_bot" in text_of(Path(f"/proc/{pid}/cmdline"))
     ]
+
+
+def text_of(path: Path) -> bytes:
+    """What a file holds; nothing, where it has just gone."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 async def matched(person: Player, **asked: object) -> Map:
     """The race that the queue finds for a person."""
     await person.ask("queue.join", variant=GAME, **asked)
-    race = (await person.push("queue.matched", patience=40))["race"]
+    race = (await person.push("queue.matched"))["race"]
     return await person.ask("race.sync", race=race)
 
 
@@ -45,18 +53,20 @@ async def people_queue(seats: Table) -> list[Player]:
     return [await seats.player(name) for name in ("Ann", "Ben")]
 
 
+@pytest.mark.timeout(400)
 async def test_who_accepts_bots_races_one_and_it_plays_to_the_end(house: Servers) -> None:
     server = await house.start("--bots", "2")
     async with table(server.url) as seats:
         ann = await seats.player("Ann")
         began = asyncio.get_running_loop().time()
         race = await matched(ann, bots=True)
-        assert asyncio.get_running_loop().time() - began >= 10, "people first"
+        # By the race clock, which may go faster by 5 ms a second while it is corrected.
+        assert asyncio.get_running_loop().time() - began >= 9.9, "people first"
         bot = rival(race, ann)
         assert bot["bot"]
-        await ann.push("race.started", race=race["race"], patience=20)
+        await ann.push("race.started", race=race["race"])
         await ann.ask("race.concede", race=race["race"])
-        over = await ann.push("race.over", race=race["race"], patience=90)
+        over = await ann.push("race.over", race=race["race"], patience=200)
         assert over["standings"][0]["player"] == bot
         assert {"before", "after"} == over["standings"][0]["rating"].keys()
     assert await server.terminate() == 0
@@ -83,7 +93,7 @@ async def test_a_bot_that_dies_comes_back_as_the_same_player(house: Servers) -> 
     await eventually(lambda: bots_of(server, house) not in ([], [first]))
     async with table(server.url) as seats:
         ann = await seats.player("Ann")
-        await eventually(lambda: _is_back(ann, token.partition(".")[0]), 60)
+        await eventually(lambda: _is_back(ann, token.partition(".")[0]))
     assert token_file.read_text() == token
 
 
@@ -100,7 +110,7 @@ async def test_bots_end_with_a_server_that_is_killed(house: Servers) -> None:
     server = await house.start("--bots", "3")
     await eventually(lambda: len(bots_of(server, house)) == 3)
     await server.kill()
-    await eventually(lambda: not processes_of(house.data_dir), 15)
+    await eventually(lambda: not processes_of(house.data_dir))
 
 
 async def test_one_whose_token_is_not_known_any_more_comes_as_somebody_new(house: Servers) -> None:
@@ -108,8 +118,7 @@ async def test_one_whose_token_is_not_known_any_more_comes_as_somebody_new(house
     place.mkdir(parents=True)
     (place / "001.token").write_text("nobody.nothing\n")
     server = await house.start("--bots", "1")
-    await eventually(lambda: not (place / "001.token").exists() or "nobody" not in (place / "001.token").read_text())
-    await eventually(lambda: (place / "001.token").exists())
+    await eventually(lambda: text_of(place / "001.token").strip() not in (b"", b"nobody.nothing"))
     assert (await server.terminate()) == 0
 
 
@@ -117,7 +126,7 @@ async def test_several_workers_have_their_bots_once(house: Servers) -> None:
     server = await house.start("--bots", "2", "--workers", "2")
     await eventually(lambda: len(list((house.data_dir / "bots").glob("*.token"))) == 2)
     assert len(bots_of(server, house)) == 2
-    assert await server.terminate(10) == 0
+    assert await server.terminate() == 0
 
 
 async def test_with_a_certificate_they_come_over_tls(house: Servers, tmp_path: Path) -> None:
@@ -126,7 +135,7 @@ async def test_with_a_certificate_they_come_over_tls(house: Servers, tmp_path: P
     self_signed(certificate, key, host="races.example")
     server = await house.start("--bots", "1", "--certificate", str(certificate), "--key", str(key))
     assert server.url.startswith("wss://")
-    await eventually(lambda: (house.data_dir / "bots" / "001.token").exists(), 20)
+    await eventually(lambda: (house.data_dir / "bots" / "001.token").exists())
 
 
 async def test_two_bots_of_strangers_race_each_other_from_the_queue(house: Servers) -> None:
