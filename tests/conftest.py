@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 import structlog
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from cellrace_client.language import speak
 
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
 
 
-# How long an example takes is no property of what it shows; a hang is seen by the timeout of the test.
-settings.register_profile("cellrace", deadline=None)
+# How long an example takes, or takes to be drawn, is no property of what it shows; a hang is seen by the timeout of the
+# test.
+settings.register_profile("cellrace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("cellrace")
+
+PATIENCE = 60.0
+"""Seconds after which the store of a whole run was awaited in vain."""
 
 # Tests of these folders wait more than they work, some of them for half a minute.
 SLOW_FOLDERS = {"chaos", "fuzz", "sim", "soaks", "story"}
@@ -75,7 +79,7 @@ async def shared_store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterato
     # Imported here, so that the tests of the rules need no store library.
     from cellrace_server.store.embedded import EmbeddedStore
 
-    async with await EmbeddedStore.open(tmp_path_factory.mktemp("store")) as store:
+    async with await EmbeddedStore.open(tmp_path_factory.mktemp("store"), patience=PATIENCE) as store:
         yield store.url
 
 
