@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cellrace_server.store.embedded import EmbeddedStore
 from tests.ports import free_port
-from tests.story.servers import Server, Servers, servers
+from tests.story.servers import STARTING, Server, Servers, servers
 
 BY_URL = "one store by its URL"
 BY_DIRECTORY = "one data directory"
@@ -51,7 +51,7 @@ async def a_cluster(kind: str, folder: Path) -> AsyncIterator[Cluster]:
         house = await stack.enter_async_context(servers(folder))
         options: tuple[str, ...] = ()
         if kind == BY_URL:
-            store = await stack.enter_async_context(await EmbeddedStore.open(folder / "store"))
+            store = await stack.enter_async_context(await EmbeddedStore.open(folder / "store", patience=STARTING))
             options = ("--redis", store.url)
         cluster = Cluster(house, *options)
         await cluster.start(0, 1)

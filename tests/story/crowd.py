@@ -26,7 +26,7 @@ import msgpack
 import uvloop
 
 from cellrace_server.store.embedded import EmbeddedStore
-from tests.story.servers import servers
+from tests.story.servers import STARTING, servers
 from tests.story.solved_games import stocked_game
 
 Map = dict[str, Any]
@@ -255,7 +255,7 @@ async def measure(folder: Path, entrants: int, spectators: int, nodes: int) -> F
     """Start a store and nodes of its own, race, and end them."""
     async with AsyncExitStack() as stack:
         house = await stack.enter_async_context(servers(folder))
-        store = await stack.enter_async_context(await EmbeddedStore.open(folder / "store"))
+        store = await stack.enter_async_context(await EmbeddedStore.open(folder / "store", patience=STARTING))
         started = [await house.start("--redis", store.url) for _ in range(nodes)]
         crowd = Crowd([node.port for node in started], entrants, spectators)
         stack.callback(crowd.leave)
