@@ -20,7 +20,7 @@ from cellrace_client.terminal.app.day_lines import day_at, day_lines, does, left
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.rows import day_row
 from cellrace_client.terminal.app.screens.base import DeskScreen
-from cellrace_client.terminal.app.screens.dialogs import YesNo
+from cellrace_client.terminal.app.screens.dialogs import begin_question
 from cellrace_client.terminal.app.screens.picking import offer, show_replay
 from cellrace_client.terminal.app.widgets.board_rows import BoardRows
 from cellrace_client.terminal.app.widgets.lines import Key
@@ -240,11 +240,7 @@ class DailyScreen(DeskScreen):
             case _ if day is not None and self.desk.now() >= day.closes_at:
                 self.say(_("This day is closed; its deal can be practised once it is published."))
             case _:
-                question = _(
-                    "Begin today's attempt at {game}? It is the one that counts: an hour from the moment you see the"
-                    " cards, whatever happens."
-                ).format(game=game_title(self._book.variant))
-                dialog = YesNo(question, _("Begin (y)"), _("Not now (n)"), yes_first=True)
+                dialog = begin_question(game_title(self._book.variant))
                 self.app.push_screen(dialog, lambda sure: self.ask_to_enter(self._enter()) if sure else None)
 
     async def _go_on(self) -> None:

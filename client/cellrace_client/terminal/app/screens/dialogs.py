@@ -7,24 +7,22 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from cellrace_client.language import _, n_
+from cellrace_client.terminal.app.screens.boxed import BOX, BoxedModal
 from cellrace_client.terminal.app.screens.filled import FilledModal
 from cellrace_client.terminal.app.widgets.options import Options
 from cellrace_client.terminal.speech import printable
 
 LONGEST_PATH = 400
 """Characters of a path that is typed."""
-_BOX = """
-    width: auto; min-width: 30; max-width: 76; height: auto; border: round $primary; background: $surface; padding: 0 1;
-"""
 
 
-class YesNo(FilledModal[bool]):
+class YesNo(BoxedModal[bool]):
     """Asks before what cannot be taken back; the answer that does no harm is chosen already, unless `yes_first`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,18 +31,19 @@ class YesNo(FilledModal[bool]):
     ]
     DEFAULT_CSS = f"""
     YesNo {{ align: center middle; }}
-    YesNo > Vertical {{ {_BOX} width: 60; }}
+    YesNo > VerticalScroll {{ {BOX} width: 60; max-width: 100%; }}
     YesNo OptionList, YesNo OptionList:focus {{ height: auto; border: none; padding: 0; }}
     """
 
     def __init__(self, question: str, yes: str, no: str, *, yes_first: bool = False) -> None:
         super().__init__()
-        self._question, self._yes, self._no, self._yes_first = question, yes, no, yes_first
+        self.question = question
+        self._yes, self._no, self._yes_first = yes, no, yes_first
 
     def compose(self) -> ComposeResult:
         """The question, and both answers."""
-        with Vertical():
-            yield Static(Content(printable(self._question)), markup=False)
+        with VerticalScroll(can_focus=False):
+            yield Static(Content(printable(self.question)), markup=False)
             answers = [Option(Content(self._no), id="no"), Option(Content(self._yes), id="yes")]
             yield Options(*(reversed(answers) if self._yes_first else answers), markup=False)
 
@@ -74,7 +73,7 @@ class Menu(FilledModal[str]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
     DEFAULT_CSS = f"""
     Menu {{ align: center middle; }}
-    Menu > OptionList, Menu > OptionList:focus {{ {_BOX} max-height: 90%; }}
+    Menu > OptionList, Menu > OptionList:focus {{ {BOX} }}
     """
 
     def __init__(self, title: str, choices: Sequence[Choice], marked: str | None = None) -> None:
@@ -109,13 +108,13 @@ class Entry(Input):
         super().insert_text_at_cursor("".join(char for char in text if char.isprintable()))
 
 
-class TextQuestion(FilledModal[str]):
+class TextQuestion(BoxedModal[str]):
     """Asks for a line of text; Esc is no answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
     DEFAULT_CSS = f"""
     TextQuestion {{ align: center middle; }}
-    TextQuestion > Vertical {{ {_BOX} width: 50; }}
+    TextQuestion > VerticalScroll {{ {BOX} width: 50; max-width: 100%; }}
     """
 
     def __init__(self, question: str, longest: int, proposed: str = "") -> None:
@@ -124,7 +123,7 @@ class TextQuestion(FilledModal[str]):
 
     def compose(self) -> ComposeResult:
         """The question, and where the answer is typed."""
-        with Vertical():
+        with VerticalScroll(can_focus=False):
             yield Static(Content(printable(self._question)), markup=False)
             yield Entry(self._proposed, max_length=self._longest, select_on_focus=False, compact=True)
 
@@ -137,13 +136,18 @@ class TextQuestion(FilledModal[str]):
         self.dismiss(event.value.strip() or None)
 
 
-class Told(FilledModal[None]):
+class Told(BoxedModal[None]):
     """Tells something in lines, until any of the keys that close things is pressed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,space,v,q", "dismiss", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,space,v,q", "dismiss", show=False),
+        Binding("down", "turn(1)", show=False),
+        Binding("up", "turn(-1)", show=False),
+    ]
     DEFAULT_CSS = f"""
     Told {{ align: center middle; }}
-    Told > Static {{ {_BOX} }}
+    Told > VerticalScroll {{ {BOX} }}
+    Told Static {{ width: auto; max-width: 100%; }}
     """
 
     def __init__(self, title: str, lines: Sequence[str]) -> None:
@@ -152,9 +156,9 @@ class Told(FilledModal[None]):
 
     def compose(self) -> ComposeResult:
         """The lines in a box."""
-        box = Static(Content("\n".join(map(printable, self._lines))), markup=False)
-        box.border_title = Content(printable(self._title))
-        yield box
+        with VerticalScroll(can_focus=False) as box:
+            box.border_title = Content(printable(self._title))
+            yield Static(Content("\n".join(map(printable, self._lines))), markup=False)
 
     def on_click(self) -> None:
         """A click closes it too."""
@@ -173,6 +177,15 @@ def stop_question(what: str, seconds: int | None = None) -> YesNo:
         case _:
             question = _("Give this race up? You are then ranked after all who have not.")
     return YesNo(question, _("Yes (y)"), _("No (n)"))
+
+
+def begin_question(game: str) -> YesNo:
+    """The question before somebody begins the day's attempt at a game."""
+    question = _(
+        "Begin today's attempt at {game}? It is the one that counts: an hour from the moment you see the"
+        " cards, whatever happens."
+    ).format(game=game)
+    return YesNo(question, _("Begin (y)"), _("Not now (n)"), yes_first=True)
 
 
 def lost_question(moves: int) -> YesNo:
