@@ -236,6 +236,8 @@ def _tell_win(view: RaceView, player: str, done: DonePush | Entrant) -> str:
 def _tell_sync(event: Synced) -> list[str]:
     before, view = event.before, event.view
     told = []
+    if before is not None and before.me is not None and view.me is None:
+        told.append(_("You are not in the race any more."))
     if before is None or before.state is not view.state:
         told.append(f"{_stands(view)}.")
     if view.game is not None and (before is None or before.game is None or before.game.seq != view.game.seq):

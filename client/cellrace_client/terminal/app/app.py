@@ -121,17 +121,29 @@ class CellraceApp(TastefulApp[Outcome]):
                 self.desk.hear(event.view)
             case Synced():
                 self.desk.hear_anew(event.view.race)
-            case Lost(race, _sentence) if race in (self._race, self._race_of_ground()):
-                self.show_lobby()
-                self.say(" ".join(tell_event(event, self.desk.now())))
-            case Lost():
-                return
             case _:
                 pass
+        if self._is_last_of_race(event):
+            # There is nothing to be seen of it any more: why is said in the lobby.
+            self.show_lobby()
+            self.say(" ".join(tell_event(event, self.desk.now())))
+            return
+        if isinstance(event, Lost):
+            return
         if isinstance(event, Happened | Synced) and event.view.race == self._race:
             self._route(event.view)
         if isinstance(screen := self._base, DeskScreen):
             screen.hear(event)
+
+    def _is_last_of_race(self, event: Event) -> bool:
+        """Whether the race that is shown is one no more, or not for this player."""
+        match event:
+            case Lost():
+                return event.race in (self._race, self._race_of_ground())
+            case Happened() | Synced():
+                return event.view.race == self._race and _is_out(event.view, event.before)
+            case _:
+                return False
 
     # --- which screen
 
@@ -187,7 +199,7 @@ class CellraceApp(TastefulApp[Outcome]):
 
     def _route(self, told: RaceView, *, anew: bool = False) -> None:
         view = self.desk.view(told.race)
-        if view is None:
+        if view is None or (_is_out(view, told) and not anew):
             # It is lost already, and that is told next.
             return
         if view.state is RaceState.CANCELLED:
@@ -265,3 +277,9 @@ class CellraceApp(TastefulApp[Outcome]):
             self.leave()
         else:
             self.exit(Outcome.LEFT)
+
+
+def _is_out(view: RaceView, before: RaceView | None) -> bool:
+    """Whether a race is cancelled, or its player was removed from it."""
+    removed = before is not None and before.me is not None and view.me is None
+    return removed or view.state is RaceState.CANCELLED
