@@ -22,7 +22,9 @@ async def summon(store: Store, asked: SettingsRequest | None, viewer: str) -> tu
     variant = asked.variant or Settings().variant
     found = [await _find(store, wanted, variant, viewer) for wanted in dict.fromkeys(asked.ghosts)]
     if len({deal for _, deal in found}) != 1:
-        raise _refused("The ghosts were played on different deals; a race has one.")
+        raise Refused(
+            ErrorCode.BAD_SETTINGS, "The ghosts were played on different deals; a race has one.", field="ghosts"
+        )
     return tuple(ghost for ghost, _ in found), found[0][1]
 
 
@@ -31,10 +33,14 @@ async def _find(store: Store, wanted: Ghost, variant: str, viewer: str) -> tuple
     secret = await store.races.secret(wanted.race)
     race = None if record is None else record.race
     if record is None or race is None or secret is None or not _may_be_seen(race, viewer, store.clock.now()):
-        raise _refused("A ghost is a game of a race that is over and that you may see.")
+        raise Refused(
+            ErrorCode.BAD_SETTINGS, "A ghost is a game of a race that is over and that you may see.", field="ghosts"
+        )
     entrant = race.entrant(wanted.player)
     if entrant is None or entrant.finish is None or race.settings.variant != variant:
-        raise _refused("There is no such finished game of this kind in that race.")
+        raise Refused(
+            ErrorCode.BAD_SETTINGS, "There is no such finished game of this kind in that race.", field="ghosts"
+        )
     start_at = race.start_at or 0
     player, settings = entrant.player, race.settings
     ghost = Player(id=ghost_id(player.id, race.id), name=player.name, bot=player.bot)
@@ -57,7 +63,3 @@ def _may_be_seen(race: Race, viewer: str, now: int) -> bool:
     except Refused:
         return False
     return True
-
-
-def _refused(sentence: str) -> Refused:
-    return Refused(ErrorCode.BAD_SETTINGS, sentence, field="ghosts")

@@ -12,13 +12,13 @@ from websockets.asyncio.server import serve
 from websockets.typing import Subprotocol
 
 from cellrace.errors import BadMessage, ErrorCode, Reason, Refused
-from cellrace.messages import ClientMessage, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
+from cellrace.messages import ClientMessage, Ghost, Hello, Ping, RaceCreate, RaceSync, ServerAnswer, SettingsRequest
 from cellrace_client.connection import Connection, connect, is_of_this_machine, server_url, short_address
 from cellrace_client.connection.wire import unwelcome, why_unreachable
 from cellrace_client.errors import Closed, Obstacle, Unreachable
 from cellrace_client.events import Happened
 from tests.client.connecting import connected
-from tests.client.fake_server import NOW, Peer, fake_server, race, running, settings
+from tests.client.fake_server import ANN, BOB, NOW, Peer, entrant, fake_server, race, running, settings
 from tests.client.views import an_answer
 
 
@@ -183,6 +183,36 @@ def test_what_a_server_says_by_http_is_told_in_words() -> None:
     for body in (b"<html>", b"[]", b"1", b"{}", b"\xff", b"[" * 3000):
         assert "it answered HTTP 502 (" in str(unwelcome("ws://x", 502, body))
     assert "it answered HTTP 502." in str(unwelcome("ws://x", 502))
+
+
+async def test_the_players_of_ghosts_are_found_by_their_names() -> None:
+    """In a race of one's own as in one that anybody may see; what is not found is left to the server."""
+    wanted = [("r1", "BOB"), ("r2", "Bob"), ("r3", "Bob"), ("r1", "p2"), ("r1", "Cy")]
+    over: dict[str, object] = {"entrants": [entrant(ANN, "won"), entrant(BOB, "won")]}
+
+    async def script(peer: Peer) -> None:
+        await peer.welcome()
+        await peer.refuse(await peer.expect("race.create"), "bad_settings", field="ghosts")
+        await peer.answer(await peer.expect("race.sync"), "race", **race("r1", "over", **over))
+        await peer.refuse(await peer.expect("race.sync"), "not_allowed")
+        await peer.answer(await peer.expect("race.watch"), "race", **race("r2", "over", **over))
+        await peer.answer(await peer.expect("race.unwatch"), "ok")
+        for asked in ("race.sync", "race.watch"):
+            await peer.refuse(await peer.expect(asked), "no_such_race")
+        create = await peer.expect("race.create")
+        found = [(ghost["race"], ghost["player"]) for ghost in create["settings"]["ghosts"]]
+        assert found == [("r1", "p2"), ("r2", "p2"), ("r3", "Bob"), ("r1", "p2"), ("r1", "Cy")]
+        await peer.refuse(create, "bad_settings", field="ghosts")
+        await peer.refuse(await peer.expect("race.create"), "bad_settings", field="deal")
+        await peer.linger()
+
+    async with fake_server(script) as server, connected(server) as c:
+        ghosts = SettingsRequest(ghosts=tuple(Ghost(race=race, player=player) for race, player in wanted))
+        for field in ("ghosts", "deal"):
+            with pytest.raises(Refused) as refused:
+                await c.create(ghosts)
+            assert refused.value.field == field
+        assert "r2" not in c.races
 
 
 async def test_no_server_is_told_in_a_sentence() -> None:

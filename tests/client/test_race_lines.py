@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cellrace.messages import RaceState, Settings
-from cellrace_client.terminal.race_lines import invitation, settings_sentences
+from cellrace.messages import Ghost, RaceState, Settings
+from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences
 from tests.client.views import ANN, BOB, CY, a_view, entrant
 
 CODE = "ABCD2345"
@@ -49,3 +49,10 @@ def test_all_settings_are_told() -> None:
         "Time limit 900 s, countdown 5 s, grace 120 s; undo off, autoplay safe, ends with the last player, not ranked.",
         "Commitment c0ffee.",
     ]
+
+
+def test_who_wants_a_rematch_is_told_that_it_has_no_ghosts() -> None:
+    """The others know what they had: the same settings, and another deal."""
+    ghosts = Settings(ghosts=(Ghost(race="r0", player="p"),), deal=617, ranked=False)
+    assert rematch_sentence(a_view()) is None
+    assert rematch_sentence(a_view(settings=ghosts)) == "A rematch is on a new deal, and without ghosts."

@@ -17,6 +17,7 @@ A floor of small parts; only `wire` knows WebSockets, and all above it are teste
     wire, greeting, pulse        the socket, the first words on it, and a question now and then
     renaming                     another name, which takes another connection
     requests, client             each request as a method, and the life over many connections
+    ghosts                       finished games that race again, found by the names of who played them
     fetching                     what a server tells over plain HTTP, for those who need no player there
 
 After a drop the client says `hello` with its token, asks for every race that was going on, and repeats what was not

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import overload
 
+from msgspec import structs
+
 from cellrace.errors import BadMessage, ErrorCode, Refused
 from cellrace.messages import (
     EXCHANGES,
@@ -52,6 +54,7 @@ from cellrace.messages import (
     SettingsRequest,
     Summary,
 )
+from cellrace_client.connection.ghosts import by_their_ids
 from cellrace_client.race_view import RaceView, goes_on
 
 
@@ -118,8 +121,16 @@ class Requests(ABC):
         return (await self.request(Ping())).now
 
     async def create(self, settings: SettingsRequest | None = None) -> RaceView:
-        """Opens a race and enters it."""
-        return self._known((await self.request(RaceCreate(settings=settings))).race)
+        """Opens a race and enters it; the players of ghosts may be named by their names too."""
+        try:
+            return self._known((await self.request(RaceCreate(settings=settings))).race)
+        except Refused as refused:
+            if refused.field != "ghosts" or settings is None or settings.ghosts is None:
+                raise
+            by_ids = structs.replace(settings, ghosts=await by_their_ids(self, settings.ghosts))
+            if by_ids == settings:
+                raise
+        return self._known((await self.request(RaceCreate(settings=by_ids))).race)
 
     async def join(self, race: str | None = None, *, code: str | None = None) -> RaceView:
         """Enters a race, named by its id or by its code."""

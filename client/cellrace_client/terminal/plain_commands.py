@@ -20,7 +20,7 @@ from cellrace_client.terminal.competing_commands import DEFAULT_GAME, WORDS_HERE
 from cellrace_client.terminal.hints import find_hint, tell_hint, why_no_hint
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.questions import Question, daily_question, stop_question
-from cellrace_client.terminal.race_lines import invitation, settings_sentences
+from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences
 from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
 from cellrace_client.terminal.watching import board_of, first_board_lines, shown_boards
@@ -94,7 +94,7 @@ class Commands:
             case "name":
                 await self._name(" ".join(rest))
             case "rematch":
-                self._enter(await connection.rematch(self.view().race))
+                await self._rematch(self.view())
             case "daily":
                 await self._daily(rest)
             case word if word in WORDS_HERE:
@@ -129,6 +129,10 @@ class Commands:
     def _enter(self, view: RaceView) -> None:
         self.race = view.race
         self.tell_race(view)
+
+    async def _rematch(self, parent: RaceView) -> None:
+        self._enter(await self._connection.rematch(parent.race))
+        self._say(*filter(None, [rematch_sentence(parent)]))
 
     async def _list(self, variant: str | None) -> None:
         races = await self._connection.list_races(variant=variant, state=RaceState.OPEN)

@@ -23,6 +23,11 @@ def invitation(view: RaceView, url: str) -> tuple[str, str] | None:
     return _("A friend on this machine types:"), shlex.join([*command, "--profile", "friend"])
 
 
+def rematch_sentence(view: RaceView) -> str | None:
+    """What nobody expects of the rematch of a race; None where there is nothing."""
+    return _("A rematch is on a new deal, and without ghosts.") if view.settings.ghosts else None
+
+
 def settings_sentences(view: RaceView) -> list[str]:
     """Every setting that is not told with the race itself, and what is known of the deal."""
     settings = view.settings

@@ -20,6 +20,7 @@ from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.daily import DailyScreen
 from cellrace_client.terminal.app.screens.picking import offer, pick_player, show_replay
 from cellrace_client.terminal.app.widgets.lines import Key
+from cellrace_client.terminal.race_lines import rematch_sentence
 from cellrace_client.terminal.speech import length_text
 from cellrace_client.terminal.standings_lines import player_marks, status_text
 from cellrace_client.terminal.titles import race_title
@@ -89,6 +90,8 @@ class StandingsScreen(RaceScreen):
         if view.verdict is not Verdict.SECRET:
             style = "$text-muted" if view.verdict is Verdict.RIGHT else "bold $text-error"
             lines.append(Content(_(VERDICT_SENTENCES[view.verdict])).stylize(style))
+        if view.me is not None and (told := rematch_sentence(view)) is not None:
+            lines.append(Content(told).stylize("$text-muted"))
         if view.successor is not None and view.me is not None:
             lines.append(Content(_("A rematch is open: press r to enter it.")).stylize("$accent"))
         self.query_one("#table", Static).update(Content("\n").join(lines))
