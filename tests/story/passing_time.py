@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from cellrace_server.app import Node
+from cellrace_server.core.daily import day_of, opens_at
 from cellrace_server.store.clock import Estimate
 from cellrace_server.upkeep import Upkeep
 
 STEP = 5.0
 """Seconds at a time, so that no node seems dead between two beats."""
+HALF_A_DAY = 12 * 3_600_000
 
 
 class PassingTime:
@@ -32,6 +36,11 @@ class PassingTime:
     def jump_to(self, now: int, wanted: int) -> None:
         """Let it be another time (ms) from now on, before any node is there to notice."""
         self._ahead += (wanted - now) * 1_000
+
+    def jump_to_noon(self) -> None:
+        """Let it be noon of this UTC day from now on, so that no day ends while a test looks at one."""
+        now = time.time_ns() // 1_000_000
+        self.jump_to(now, opens_at(day_of(now)) + HALF_A_DAY)
 
     def stand_still(self, node: Node) -> None:
         """From now on only what the test lets go by goes by, at this node and at all the others."""

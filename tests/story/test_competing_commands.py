@@ -23,21 +23,26 @@ from tests.story.solved_games import stocked_game
 from tests.story.test_client_lines import run
 
 GAME = "one-suit"
+BEFORE_MIDNIGHT = 100
+"""Seconds before a day ends, in which a command has time to end."""
 
 
 @pytest.fixture
 def passing_time(monkeypatch: pytest.MonkeyPatch) -> PassingTime:
-    """A race clock that shows what a test wants, ten seconds to midnight before it passes any."""
+    """A race clock that shows what a test wants, a moment to midnight before it passes any."""
     clock, now = PassingTime(monkeypatch), time.time_ns() // 1_000_000
-    clock.jump_to(now, closes_at(day_of(now)) - 10_000)
+    clock.jump_to(now, closes_at(day_of(now)) - BEFORE_MIDNIGHT * 1_000)
     return clock
 
 
 @pytest_asyncio.fixture
-async def node(store_url: str, request: pytest.FixtureRequest) -> AsyncIterator[Node]:
+async def node(store_url: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Node]:
     """A node in this process, on an empty store."""
+    # Before the node looks at the clock.
     if "passing_time" in request.fixturenames:
-        request.getfixturevalue("passing_time")  # Before the node looks at the clock.
+        request.getfixturevalue("passing_time")
+    else:
+        PassingTime(monkeypatch).jump_to_noon()
     bounds = Bounds(new_players=10_000, burst=10_000, per_second=10_000, http_burst=1000, http_per_second=1000)
     async with running(Config(port=0, redis=store_url, node="here", bounds=bounds)) as started:
         yield started
@@ -94,7 +99,7 @@ async def test_an_attempt_is_gone_on_with_after_midnight_and_begins_no_other(
     first, *rest = (await winning_moves(node)).split()
     status, said = await run(environment, "daily", GAME, "--name", "Ann", typed=f"{first}\nquit\n")
     assert status == 0, said
-    await passing_time.pass_by(20, node)
+    await passing_time.pass_by(BEFORE_MIDNIGHT + 10, node)
     status, said = await run(environment, "daily", GAME, typed=f"{' '.join(rest)}\nquit\n")
     assert status == 0, said
     assert f"The daily of {yesterday}, One Suit" in said

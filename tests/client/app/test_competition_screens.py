@@ -25,6 +25,7 @@ from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import relay
 from tests.client.app.test_languages import english_left, is_translated, keys_without_room
 from tests.protocol.replays import won_replay
+from tests.story.passing_time import PassingTime
 from tests.story.solved_games import golden_game, stocked_game
 from tests.waiting import eventually
 
@@ -66,6 +67,12 @@ def late_today(house: House, name: str = "Ann") -> None:
     """Lets a player's clock stand at 17:36:49 of this UTC day."""
     now = house.node.services.store.clock.now()
     house.at[name] = now - now % DAY + 63_409_000
+
+
+@pytest.fixture(autouse=True)
+def noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No day ends while a test looks at one."""
+    PassingTime(monkeypatch).jump_to_noon()
 
 
 @both_sizes

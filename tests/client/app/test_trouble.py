@@ -20,6 +20,7 @@ from cellrace_client.terminal.advice import what_to_do, what_to_do_again
 from cellrace_client.terminal.app.app import Outcome
 from tests.client.app.conftest import House, Screen, alone
 from tests.client.app.relay import Relay, relay
+from tests.story.passing_time import PassingTime
 from tests.waiting import eventually
 
 SIZES = [(80, 24), (120, 40)]
@@ -138,17 +139,18 @@ async def test_a_refusal_of_the_server_takes_moves_back(house: House) -> None:
     await screen.until(lambda view: view.log == ("58", "4a", "46"))
 
 
-async def test_time_that_runs_out_ends_the_game_on_the_screen(house: House) -> None:
+async def test_time_that_runs_out_ends_the_game_on_the_screen(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """And what is typed then does nothing."""
-    screen = await house.at_play(alone(time_limit=10, ends="all"))
+    time = PassingTime(monkeypatch)
+    screen = await house.at_play(alone(time_limit=60))
     race = next(iter(screen.connection.races))
-    await screen.connection.concede(race)
+    await time.pass_by(63, house.node)
     await screen.shows("The race is over")
     await screen.type("58")
     view = screen.connection.view(race)
     assert view.log == ()
     assert view.me is not None
-    assert view.me.status is EntrantStatus.CONCEDED
+    assert view.me.status is EntrantStatus.TIMED_OUT
 
 
 async def test_no_name_and_no_message_reaches_the_terminal_as_more_than_text(house: House) -> None:
