@@ -11,8 +11,10 @@ from textual._compositor import LayoutUpdate
 from textual.app import App
 
 SCREENS = Path(__file__).parents[2] / "golden" / "screens"
-_RECEIPTS = re.compile(r" *\d+[.,]\d{3} ([sс]) − \d+ (ms|мс)")
-_TIMES = re.compile(r" *\d+[.,]\d{3} ([sс])\b")
+_RECEIPTS = re.compile(r" *(?:\d+:)*\d+([.,])\d{3}(?: [sс])? − \d+ (ms|мс)")
+_TIMES = re.compile(r" *(?:(?:\d+:)+\d\d([.,])\d{3}|\d+([.,])\d{3} [sс])\b")
+"""Times in seconds, or where it took longer than usual in minutes; in English with a point."""
+_SECONDS = {".": "s", ",": "с"}
 _CODES = re.compile(r"((?:code|код) )[2-9A-Z]{8}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\b\d\d\.\d\d\.\d{4}")
 _HOUR = re.compile(r"\d\d:\d\d UTC")
@@ -29,8 +31,8 @@ def screen_text(app: App[Any]) -> str:
     lines = []
     for strip in drawn.strips:
         text = "".join(segment.text for segment in strip)
-        text = _RECEIPTS.sub(lambda found: f"#.### {found[1]} − # {found[2]}".rjust(len(found[0])), text)
-        text = _TIMES.sub(lambda found: f"#.### {found[1]}".rjust(len(found[0])), text)
+        text = _RECEIPTS.sub(lambda found: f"#.### {_SECONDS[found[1]]} − # {found[2]}".rjust(len(found[0])), text)
+        text = _TIMES.sub(lambda found: f"#.### {_SECONDS[found[1] or found[2]]}".rjust(len(found[0])), text)
         text = _CODES.sub(lambda found: f"{found[1]}CODECODE", text)
         text = _PORT.sub(lambda found: "127.0.0.1:PORT".ljust(len(found[0])), text)
         text = _HOUR.sub("hh:mm UTC", _DATE.sub("2026-01-31", text))
