@@ -75,6 +75,74 @@ async def test_conceding_comes_after_what_was_played_before(house: House, wire: 
     assert view.me.status is EntrantStatus.CONCEDED
 
 
+@pytest.mark.parametrize("typed", [(), ("58", "4a")], ids=["nothing kept", "moves kept"])
+@pytest.mark.parametrize(
+    ("steps", "told", "status"),
+    [(1, "You have conceded;", EntrantStatus.CONCEDED), (2, "You have forfeited;", EntrantStatus.FORFEITED)],
+    ids=["concede", "forfeit"],
+)
+async def test_whoever_stops_while_the_server_is_away_plays_no_more(
+    house: House, wire: Relay, steps: int, told: str, status: EntrantStatus, typed: tuple[str, ...]
+) -> None:
+    """It is noted, a move is answered by why there is none, and what was played before is sent before it."""
+    screen = await house.at_play(alone(ends="all", seats=1))
+    race = next(iter(screen.connection.races))
+    wire.cut()
+    await screen.shows("Coming back")
+    await screen.type(" ".join(typed))
+    await screen.press("escape", *["down"] * steps, "enter")
+    # At once, as whoever has typed the moves ahead of the answer.
+    await screen.type("y u 46 4c")
+    board = screen.app.screen
+    assert isinstance(board, PlayScreen)
+    sentence = f"{told} the server is told when the connection is back."
+    await screen.shows(sentence, "F1 rules  Esc menu")
+    screen.app.say("")
+    await screen.shows_not(sentence)
+    await screen.press("3")
+    await screen.shows(sentence)
+    await screen.press("escape")
+    await screen.shows("Stay here")
+    await screen.shows_not("Concede: be ranked")
+    await screen.press("escape")
+    assert board.own.ahead.seq == len(typed)
+    await screen.click(2)
+    assert board.hand.held is None
+    wire.mend()
+    view = await screen.until(lambda view: view.state is RaceState.OVER, race)
+    assert view.log == typed
+    assert view.me is not None
+    assert view.me.status is status
+    await screen.shows("The race is over")
+
+
+async def test_whoever_stops_and_looks_elsewhere_has_stopped_all_the_same(house: House, wire: Relay) -> None:
+    """The lobby is a way out of the board, not out of what was said there."""
+    screen = await house.at_play(alone())
+    race = next(iter(screen.connection.races))
+    wire.cut()
+    await screen.shows("Coming back")
+    await screen.press("escape", "down", "enter", "y", "escape", "down", "enter")
+    await screen.shows("What now?")
+    await screen.go(race)
+    await screen.shows("You have conceded; the server is told when the connection is back.")
+    await screen.type("58")
+    wire.mend()
+    view = await screen.until(lambda view: view.state is RaceState.OVER, race)
+    assert view.log == ()
+
+
+async def test_a_server_slow_to_answer_whoever_stops_gets_no_more_moves(house: House, wire: Relay) -> None:
+    screen = await house.at_play(alone())
+    race = next(iter(screen.connection.races))
+    wire.hold()
+    await screen.press("escape", "down", "enter", "y", "5", "8")
+    await screen.shows("You have conceded; the server has not answered yet.")
+    wire.mend()
+    view = await screen.until(lambda view: view.state is RaceState.OVER, race)
+    assert view.log == ()
+
+
 async def test_whoever_leaves_with_moves_kept_hears_that_they_are_lost(house: House, wire: Relay) -> None:
     """Also from the lobby; with nothing kept there is nothing to ask while the server is away."""
     screen = await house.at_play(alone())

@@ -7,7 +7,8 @@ connection comes back on another one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Literal
 
 from cellrace.errors import CellraceError, ErrorCode, Refused
 from cellrace_client.connection import Connection
@@ -21,6 +22,12 @@ ON_THEIR_WAY = 8
 """So many messages may wait for their answer; moves beyond them wait here, and share a message when there is room."""
 GROWING = 1.5
 """Seconds for which a move that may yet be told to carry more cards is not sent."""
+
+
+_ENDED = (ErrorCode.ALREADY_DONE, ErrorCode.NOT_RUNNING)
+"""Refusals that say that there is nothing to be stopped any more."""
+Stop = Literal["concede", "forfeit"]
+"""How a player stops before the end."""
 
 
 class OwnGame:
@@ -37,6 +44,8 @@ class OwnGame:
         self._settled = asyncio.Event()
         self._round = 0
         self._ended = False
+        self.stopping: Stop | None = None
+        """How the player has stopped, from then on and before the server has answered: no move may come after it."""
 
     @property
     def ahead(self) -> Ahead:
@@ -79,6 +88,25 @@ class OwnGame:
         while self._ahead.waiting and not self._ended:
             self._settled.clear()
             await self._settled.wait()
+
+    def stop(self, how: Stop) -> Coroutine[object, object, None]:
+        """Takes no more moves from now on, and tells the server once all that was played before is on record.
+
+        Raises CellraceError, and the game goes on.
+        """
+        self.stopping = how
+        return self._stop(how)
+
+    async def _stop(self, how: Stop) -> None:
+        await self.all_on_record()
+        try:
+            await (self._connection.concede(self.race) if how == "concede" else self._connection.forfeit(self.race))
+        except CellraceError as refused:
+            if isinstance(refused, Refused) and refused.code in _ENDED:
+                # It ended by itself while the connection was away.
+                return
+            self.stopping = None
+            raise
 
     def end(self) -> None:
         """Sends nothing more: nobody knows the race any longer."""

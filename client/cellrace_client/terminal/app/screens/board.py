@@ -60,7 +60,13 @@ class BoardScreen(RaceScreen):
     def playing(self) -> bool:
         """Whether one can move."""
         view = self.view
-        return view is not None and view.playing and not self.own.ahead.game.won
+        return view is not None and view.playing and not self.stopped and not self.own.ahead.game.won
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the player has stopped, and the server has not said yet that it knows."""
+        view = self.view
+        return view is not None and view.playing and self.own.stopping is not None
 
     @property
     def board_view(self) -> BoardView:
@@ -76,6 +82,26 @@ class BoardScreen(RaceScreen):
     def moves_waiting(self) -> int:
         """How many moves are not on record yet."""
         return self.own.ahead.waiting
+
+    def may_play(self) -> bool:
+        """Whether one can move; whoever has stopped is told why not."""
+        if self.stopped:
+            self.tell_stopped()
+        return self.playing
+
+    def tell_stopped(self) -> None:
+        """Says that the player has stopped, and what the server is still to be told."""
+        match self.own.stopping, self.desk.trouble is not None:
+            case "concede", True:
+                self.answer(_("You have conceded; the server is told when the connection is back."))
+            case "concede", False:
+                self.answer(_("You have conceded; the server has not answered yet."))
+            case "forfeit", True:
+                self.answer(_("You have forfeited; the server is told when the connection is back."))
+            case "forfeit", False:
+                self.answer(_("You have forfeited; the server has not answered yet."))
+            case _:
+                pass
 
     def say(self, sentence: str, *, refusal: bool = False) -> None:
         """Says a sentence; the board may be another one, since moves were taken back."""
@@ -93,7 +119,7 @@ class BoardScreen(RaceScreen):
 
     async def _on_key(self, event: events.Key) -> None:
         letter = notation_letter(event.character)
-        if letter is not None and self.playing:
+        if letter is not None and self.may_play():
             event.stop()
             self._do(self.hand.type(letter, self.board), may_grow=True)
 
@@ -134,7 +160,7 @@ class BoardScreen(RaceScreen):
 
     def action_undo(self) -> None:
         """Takes the last move back."""
-        if self.playing:
+        if self.may_play():
             self._do(self.hand.type(UNDO, self.board))
 
     def action_go(self, way: str) -> None:
@@ -144,7 +170,7 @@ class BoardScreen(RaceScreen):
 
     def action_choose(self) -> None:
         """Picks up or drops at the cursor."""
-        if self.playing:
+        if self.may_play():
             self._do(self.hand.choose(self.board))
 
     def action_hold_more(self, more: int) -> None:
@@ -153,15 +179,15 @@ class BoardScreen(RaceScreen):
         self.show_board()
 
     def _on_board_view_pressed(self, event: BoardView.Pressed) -> None:
-        if self.playing:
+        if self.may_play():
             self._do(self.hand.press(event.hit, self.board))
 
     def _on_board_view_released(self, event: BoardView.Released) -> None:
-        if self.playing:
+        if self.may_play():
             self._do(self.hand.release(event.hit, self.board))
 
     def _on_board_view_double_clicked(self, event: BoardView.DoubleClicked) -> None:
-        if self.playing:
+        if self.may_play():
             self.hand.held = Held(event.hit.pile)
             self._do(self.hand.go_home(self.board))
 

@@ -20,6 +20,7 @@ from cellrace_client.terminal.app.board_layout import narrowest
 from cellrace_client.terminal.app.clock import clock_text, next_second
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.held import carried_by
+from cellrace_client.terminal.app.own_game import Stop
 from cellrace_client.terminal.app.screens.board import BoardScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
 from cellrace_client.terminal.app.widgets.board_view import BoardView
@@ -64,7 +65,7 @@ class PlayScreen(BoardScreen):
     def on_mount(self) -> None:
         """Says how moves are made, to somebody who has made none."""
         view = self.view
-        if view is not None and view.playing and not view.log:
+        if view is not None and view.playing and not view.log and not self.stopped:
             # Nothing can be said before the screen is there.
             self.call_after_refresh(
                 self.answer, _("Type where from and where to (3a, 26, 7h), or use arrows or mouse. F1: more.")
@@ -95,6 +96,8 @@ class PlayScreen(BoardScreen):
         """What can be done now."""
         view = self.view
         keys = [Key("F1", "rules", _("rules"))]
+        if self.stopped:
+            return [*keys, Key("Esc", "let_go", _("menu"))]
         if view is not None and view.playing:
             keys.append(Key("u", "undo", _("undo")))
             if why_no_hint(view) is None:
@@ -115,7 +118,9 @@ class PlayScreen(BoardScreen):
             self.show_board()
         self._draw_bars()
         self._tick()
-        if view.state is RaceState.RUNNING and not view.playing and not self.query_one(MessageLine).said:
+        if self.stopped and self.desk.trouble is not None:
+            self.tell_stopped()
+        elif view.state is RaceState.RUNNING and not view.playing and not self.query_one(MessageLine).said:
             self.say(_("Your game has ended; the race goes on for the others."))
 
     def _tick(self) -> None:
@@ -154,14 +159,14 @@ class PlayScreen(BoardScreen):
     # --- what is done
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.character == "w" and not self.playing:
+        if event.character == "w" and not self.playing and not self.stopped:
             event.stop()
             self.action_watch()
 
     def action_hint(self) -> None:
         """Asks the solver."""
         view = self.view
-        if view is None or not self.playing:
+        if view is None or not self.may_play():
             return
         why = why_no_hint(view)
         if why is not None:
@@ -193,7 +198,9 @@ class PlayScreen(BoardScreen):
     def _choices(self) -> list[Choice]:
         view = self.view
         choices = [Choice("on", _("Play on"))]
-        if view is not None and view.playing:
+        if self.stopped:
+            choices = [Choice("on", _("Stay here"))]
+        elif view is not None and view.playing:
             choices += [
                 Choice("concede", _("Concede: be ranked by your cards home")),
                 Choice("forfeit", _("Forfeit: give the race up")),
@@ -215,14 +222,11 @@ class PlayScreen(BoardScreen):
             case _:
                 pass
 
-    def _stop(self, what: str) -> None:
-        self.ask(self._stop_once_sent(what))
-
-    async def _stop_once_sent(self, what: str) -> None:
-        # What was played before counts: it must not come after this.
-        await self.own.all_on_record()
-        connection = self.desk.connection
-        await (connection.concede(self.race) if what == "concede" else connection.forfeit(self.race))
+    def _stop(self, how: Stop) -> None:
+        if not self.stopped:
+            self.hand.let_go()
+            self.ask(self.own.stop(how))
+            self.look()
 
 
 def _fit(entrants: EntrantsView, view: RaceView, width: int) -> None:
