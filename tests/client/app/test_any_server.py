@@ -16,6 +16,7 @@ from cellrace_client.terminal.app.screens.lobby import LobbyScreen
 from cellrace_client.terminal.app.screens.play import PlayScreen
 from tests.client.app.conftest import PATIENCE, Screen, shown
 from tests.client.fake_server import ANN, BOB, NOW, Map, Peer, entrant, fake_server, running
+from tests.waiting import eventually
 
 TWICE: Map = {
     "race": "r7",
@@ -82,6 +83,24 @@ async def test_a_list_that_comes_when_its_screen_is_left_is_shown_nowhere() -> N
         assert isinstance(lobby, LobbyScreen)
         await lobby.remove_children()
         await lobby._list_races()  # noqa: SLF001 - an answer in the moment in which a screen is taken apart
+
+
+async def test_a_screen_is_not_there_any_more_from_the_moment_it_is_taken_apart() -> None:
+    """It loses its parts one by one: the last may still stand when what an answer is about is gone."""
+    async with screen_of() as (screen, _told):
+        await screen.shows("Bob")
+        lobby = screen.app.screen
+        assert isinstance(lobby, LobbyScreen)
+        assert lobby.is_here
+        seen: list[bool] = []
+
+        def leave() -> None:
+            lobby.remove()
+            seen.append(lobby.is_here)
+
+        screen.app.call_later(leave)
+        await eventually(lambda: seen)
+        assert seen == [False]
 
 
 async def test_lists_are_paged_through_where_they_have_no_room() -> None:

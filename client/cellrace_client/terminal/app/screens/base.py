@@ -46,7 +46,8 @@ class DeskScreen(FilledScreen[None]):
     @property
     def is_here(self) -> bool:
         """Whether the screen is there to show anything: neither still to be filled nor gone already."""
-        return self.is_mounted and bool(self.query(KeyLine))
+        # A screen that is being taken apart loses its parts one by one, and is not displayed any more.
+        return self.is_mounted and self.display and bool(self.query(KeyLine))
 
     async def on_event(self, event: events.Event) -> None:
         """What was typed ahead is for the question that has come meanwhile."""
