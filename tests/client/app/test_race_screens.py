@@ -226,6 +226,14 @@ async def test_a_race_is_entered_by_its_code(house: House) -> None:
     await screen.shows("Press space when you are ready", "Bob")
 
 
+async def test_a_code_is_typed_as_fast_as_keys_come(house: House) -> None:
+    """Its first letters are for the question that is still to be drawn."""
+    screen = await house.screen()
+    for key in ("c", *"ABCD2345"):
+        screen.app.post_message(events.Key(key, key))
+    await screen.shows("The code of the race:", "ABCD2345")
+
+
 async def test_strangers_are_matched(house: House) -> None:
     """Waiting shows, can be stopped, and ends with a race."""
     screen = await lobby_with(house, "q")

@@ -28,8 +28,8 @@ from cellrace_client.terminal.app.screens.profile import ProfileScreen
 from cellrace_client.terminal.app.screens.replay import ReplayScreen
 from cellrace_client.terminal.app.screens.routing import screen_for
 from cellrace_client.terminal.app.screens.watch import WatchScreen
-from cellrace_client.terminal.app.tasting import TastefulApp
 from cellrace_client.terminal.app.trouble import trouble_after
+from cellrace_client.terminal.app.typed_ahead import PatientApp
 from cellrace_client.terminal.keyboard import latin_by_place
 from cellrace_client.terminal.sentences import tell_event
 
@@ -45,7 +45,7 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
-class CellraceApp(TastefulApp[Outcome]):
+class CellraceApp(PatientApp[Outcome]):
     """A player at the screen."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -93,12 +93,12 @@ class CellraceApp(TastefulApp[Outcome]):
             # After what the screen itself has to say: this is said once and never again.
             self.call_after_refresh(self.call_after_refresh, self.say, " ".join(told))
 
-    async def on_event(self, event: events.Event) -> None:
+    async def deal_with(self, event: events.Event) -> None:
         """A key counts by its place: nobody has to leave a Cyrillic layout, but where text is typed."""
         if isinstance(event, events.Key) and event.character and not isinstance(self.focused, Input):
             letter = latin_by_place(event.character)
             event = event if letter == event.character else events.Key(letter, letter)
-        await super().on_event(event)
+        await super().deal_with(event)
 
     # --- what happens
 

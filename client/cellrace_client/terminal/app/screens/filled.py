@@ -18,11 +18,19 @@ class FilledScreen(Screen[ScreenResultType]):
 class FilledModal(ModalScreen[ScreenResultType]):
     """The same over whatever is shown."""
 
+    _was_answerable = False
+
     # Written again: Textual looks for a screen's style among its first bases only.
     async def on_event(self, event: events.Event) -> None:
         """One that is gone already has nothing in it to be made ready."""
         if not (isinstance(event, events.Mount) and _is_gone(self)):
             await super().on_event(event)
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether what keys are for has had the focus: Textual gives it some messages after all is there."""
+        self._was_answerable = self._was_answerable or self.focused is not None
+        return self._was_answerable or (self.is_mounted and not self.focus_chain)
 
 
 def _is_gone(screen: Screen[ScreenResultType]) -> bool:
