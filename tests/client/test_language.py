@@ -286,6 +286,8 @@ def test_a_sentence_of_the_servers_own_is_told_where_it_can_be() -> None:
     speak("ru")
     assert refusal_text(known) == "Гонка на известной раздаче никогда не бывает рейтинговой."
     assert refusal_text(unknown) == "С такими настройками гонок не бывает."
+    blamed = Refused(ErrorCode.BAD_SETTINGS, "There are no races of 300.", field="seats")
+    assert refusal_text(blamed) == "С такими настройками гонок не бывает. (seats)"
 
 
 def test_who_is_to_wait_is_told_how_long() -> None:

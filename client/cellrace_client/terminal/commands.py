@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-from msgspec.structs import fields
-
 from cellrace.errors import InvalidText
-from cellrace.messages import Ghost, SettingsRequest
 from cellrace.notation import parse_moves
-from cellrace_client.errors import Unclear
 from cellrace_client.language import _, p_
 from cellrace_client.terminal.keyboard import latin_by_place
+from cellrace_client.terminal.race_settings import NO, YES, settings_table
 
 
 class Word(NamedTuple):
@@ -25,12 +20,9 @@ class Word(NamedTuple):
 
 
 WORDS: dict[str, Word] = {
-    "help": Word("help [COMMAND]", "tells what can be typed"),
+    "help": Word("help [COMMAND]", "tells what can be typed; help open names the settings of a race"),
     "list": Word("list [VARIANT]", "lists the open races"),
-    "open": Word(
-        "open [VARIANT] [SETTING=VALUE …]",
-        "opens a race and enters it, with settings: seats=3 undo=no; help open names them all",
-    ),
+    "open": Word("open [VARIANT] [SETTING=VALUE …]", "opens a race and enters it, with settings: seats=3 undo=no"),
     "join": Word("join RACE or CODE", "enters a race"),
     "watch": Word("watch RACE or CODE", "watches a race as a spectator; leave ends that"),
     "ready": Word("ready", "says that you are ready to start"),
@@ -122,8 +114,7 @@ def help_lines(about: str | None = None) -> list[str]:
         name = ALIASES.get(about.lower(), about.lower())
         if name not in WORDS:
             return [_("There is no command {word}; type help.").format(word=about)]
-        settings = [_("Settings: {settings}.").format(settings=", ".join(SETTINGS))] if name == "open" else []
-        return [_help_line(WORDS[name]), *settings]
+        return [_help_line(WORDS[name]), *(settings_table() if name == "open" else ())]
     moves = (
         _("Moves: source and target, several on a line: 26 from column 2 to column 6, 3a to cell a, b5 from cell b,"),
         _("7h home, 26v3 three cards to an empty column, r4 from the reserve, u takes the last one back."),
@@ -135,65 +126,11 @@ def _help_line(word: Word) -> str:
     return f"{p_(USAGE, word.usage)}: {_(word.does)}."
 
 
-_YES = ("yes", "y", "так", "да", "д")  # Not «т»: it lies where n does.
-_NO = ("no", "n", "ні", "нет", "н")
-_ON = (*_YES, "true", "on", "1")
-_OFF = (*_NO, "false", "off", "0")
-
-
 def says_yes(word: str) -> bool:
     """Whether an answer is yes, in any of our languages."""
-    return word.strip().lower() in _YES
+    return word.strip().lower() in YES
 
 
 def says_no(word: str) -> bool:
     """Whether an answer is no, in any of our languages."""
-    return word.strip().lower() in _NO
-
-
-SETTINGS = tuple(field.name for field in fields(SettingsRequest) if field.name != "variant")
-"""What can be set by `open`, as the protocol names it; the game stands before it."""
-Setting = str | int | bool | tuple[Ghost, ...]
-_TRUTHS = ("private", "undo", "ranked", "bots")
-_NUMBERS = ("deal", "seats", "time_limit", "countdown", "grace")
-
-
-def read_settings(words: tuple[str, ...]) -> SettingsRequest:
-    """The settings of `open`: a game first, if any, then SETTING=VALUE. Raises Unclear."""
-    given: dict[str, Setting] = {}
-    for i, word in enumerate(words):
-        name, equals, value = word.lower().partition("=")
-        name = name.replace("-", "_")
-        if not equals:
-            if i:
-                raise Unclear(_("{word} is no setting; write it as NAME=VALUE.").format(word=word))
-            name, value = "variant", word.lower()
-        given[name] = _setting(name, value)
-    return _convert(given)
-
-
-def _convert(given: Mapping[str, Setting]) -> SettingsRequest:
-    try:
-        return msgspec.convert(given, SettingsRequest)
-    except msgspec.ValidationError as wrong:
-        why = str(wrong).partition(" - at")[0].lower()
-        raise Unclear(_("These settings cannot be used: {why}.").format(why=why)) from None
-
-
-def _setting(name: str, value: str) -> Setting:
-    if name in _TRUTHS:
-        if value in _ON + _OFF:
-            return value in _ON
-        raise Unclear(_("{name} is yes or no.").format(name=name))
-    if name in _NUMBERS:
-        if value.isascii() and value.isdigit() and len(value) < 16:
-            return int(value)
-        raise Unclear(_("{name} is a number.").format(name=name))
-    return tuple(map(_ghost, value.split(","))) if name == "ghosts" else value
-
-
-def _ghost(word: str) -> Ghost:
-    race, slash, player = word.partition("/")
-    if not (race and slash and player):
-        raise Unclear(_("A ghost is written as RACE/PLAYER, several with commas between them."))
-    return Ghost(race=race, player=player)
+    return word.strip().lower() in NO

@@ -15,12 +15,13 @@ from cellrace_client.errors import Unclear
 from cellrace_client.language import _, spoken
 from cellrace_client.race_view import DONE, RaceView, goes_on, seated
 from cellrace_client.terminal.board_lines import board_lines
-from cellrace_client.terminal.commands import Command, help_lines, read_settings, says_yes
+from cellrace_client.terminal.commands import Command, help_lines, says_yes
 from cellrace_client.terminal.competing_commands import DEFAULT_GAME, WORDS_HERE, CompetingCommands
 from cellrace_client.terminal.hints import find_hint, tell_hint, why_no_hint
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.questions import Question, daily_question, stop_question
 from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences
+from cellrace_client.terminal.race_settings import read_settings
 from cellrace_client.terminal.sentences import seats_text, tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
 from cellrace_client.terminal.watching import board_of, first_board_lines, shown_boards

@@ -19,6 +19,7 @@ from cellrace.errors import (
 from cellrace.messages import CLOSE_SENTENCES, CloseCode
 from cellrace_client.errors import Closed, Unanswered, Unreachable
 from cellrace_client.language import _, n_, spoken_code
+from cellrace_client.terminal.speech import printable
 
 _MINUTE = 60
 
@@ -79,7 +80,10 @@ def _told_text(refused: Refused) -> str:
         return told
     # A sentence of the server's own, with names or numbers in it: its code says the same less exactly.
     code = next((code for code in ErrorCode if code == refused.code), None)
-    return _(ERROR_SENTENCES[code]) if code else sentence
+    if code is None:
+        return sentence
+    blamed = f" ({printable(refused.field)})" if code is ErrorCode.BAD_SETTINGS and refused.field else ""
+    return _(ERROR_SENTENCES[code]) + blamed
 
 
 def closing_text(code: int | None, sentence: str) -> str:

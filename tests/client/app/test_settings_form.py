@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cellrace.messages import Ghost, Settings, SettingsRequest, settle
 from cellrace_client.terminal.app.settings_form import NAMES, Part, SettingsForm, part_of
-from cellrace_client.terminal.app.settings_words import setting_name, setting_text, settings_lines
+from cellrace_client.terminal.app.settings_words import setting_text, settings_lines
+from cellrace_client.terminal.race_settings import setting_name
 
 
 def test_the_form_has_every_setting_of_the_protocol() -> None:
@@ -53,9 +54,28 @@ def test_numbers_are_typed_and_taken_back() -> None:
 def test_ghosts_are_named_by_race_and_player() -> None:
     """As many as are typed."""
     form = SettingsForm.new("freecell")
-    for char in "r1/p1 r2/p2":
+    for char in "r1/Guest 12 r2/p2":
         form.type("ghosts", char)
-    assert form.request().ghosts == (Ghost(race="r1", player="p1"), Ghost(race="r2", player="p2"))
+    assert form.request().ghosts == (Ghost(race="r1", player="Guest 12"), Ghost(race="r2", player="p2"))
+
+
+def test_a_race_on_a_known_deal_is_not_ranked_in_the_form_either() -> None:
+    """Be the deal given or that of ghosts; what was chosen before comes back with a deal that the server draws."""
+    form = SettingsForm.new("freecell")
+    assert form.value("ranked") is True
+    form.change("deal", 1)
+    assert form.value("ranked") is False
+    form.change("ranked", 1)
+    assert form.value("ranked") is False
+    assert form.request().ranked is None
+    form.change("deal", -1)
+    assert form.value("ranked") is True
+    for char in "r/p":
+        form.type("ghosts", char)
+    assert form.value("ranked") is False
+    for _char in "r/p":
+        form.type("ghosts", "\b")
+    assert form.value("ranked") is True
 
 
 def test_settings_are_told_in_a_few_lines() -> None:

@@ -7,8 +7,9 @@ from enum import Enum
 
 from cellrace.autoplay import Autoplay
 from cellrace.deals import LAST_DEAL
-from cellrace.messages import Ends, Ghost, Placement, Settings, SettingsRequest, Spectate
+from cellrace.messages import Ends, Placement, Settings, SettingsRequest, Spectate
 from cellrace.variants import VARIANTS
+from cellrace_client.terminal.race_settings import read_ghosts
 
 _CHOICES: dict[str, tuple[object, ...]] = {
     "variant": tuple(VARIANTS),
@@ -34,6 +35,9 @@ NAMES: tuple[str, ...] = (
     *("variant", "deal", "seats", "private", "time_limit", "countdown", "grace"),
     *("undo", "autoplay", "placement", "ends", "ranked", "spectate", "bots", "ghosts"),
 )
+
+FOLLOWING: tuple[str, ...] = ("ranked",)
+"""Those that may follow from others."""
 
 
 class Part(Enum):
@@ -65,9 +69,24 @@ class SettingsForm:
         values: dict[str, object] = {name: getattr(settings, name) for name in NAMES}
         return cls(values | {"deal": 0, "ghosts": ""})
 
+    @property
+    def deal_is_known(self) -> bool:
+        """Whether a deal is given, or is that of ghosts: such a race is never ranked."""
+        return bool(self.values["deal"]) or bool(str(self.values["ghosts"]).strip())
+
+    def follows(self, name: str) -> bool:
+        """Whether a setting follows from others, and cannot be chosen."""
+        return name in FOLLOWING and self.deal_is_known
+
+    def value(self, name: str) -> object:
+        """A setting as the race will have it."""
+        return False if self.follows(name) else self.values[name]
+
     def change(self, name: str, by: int) -> None:
-        """The next value, or the one before."""
+        """The next value, or the one before; nothing where it follows from others."""
         self.typing = None
+        if self.follows(name):
+            return
         if name in _CHOICES:
             choices = _CHOICES[name]
             self.values[name] = choices[(choices.index(self.values[name]) + by) % len(choices)]
@@ -102,7 +121,10 @@ class SettingsForm:
             self.values[name] = max(least, self.number(name))
 
     def request(self) -> SettingsRequest:
-        """The settings asked for: only those that are not as they are anyway, so that what follows from others may."""
+        """The settings asked for: only those that are not as they are anyway, so that what follows from others may.
+
+        Raises Unclear.
+        """
         self.settle()
         plain = Settings()
         given: dict[str, object] = {
@@ -112,12 +134,7 @@ class SettingsForm:
         }
         if self.values["deal"]:
             given["deal"] = self.values["deal"]
-        ghosts = tuple(_ghost(word) for word in str(self.values["ghosts"]).split())
+        ghosts = read_ghosts(str(self.values["ghosts"]))
         if ghosts:
             given["ghosts"] = ghosts
         return SettingsRequest(**given)  # type: ignore[arg-type] # each value came from Settings
-
-
-def _ghost(word: str) -> Ghost:
-    race, _slash, player = word.partition("/")
-    return Ghost(race=race, player=player)

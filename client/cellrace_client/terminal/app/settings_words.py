@@ -7,27 +7,7 @@ from cellrace.messages import Ends, Placement, Settings, Spectate
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.terminal.app.clock import clock_text
-
-
-def setting_name(name: str) -> str:
-    """What a setting is called."""
-    return {
-        "variant": _("Game"),
-        "deal": _("Deal"),
-        "seats": _("Seats"),
-        "private": _("By code only"),
-        "time_limit": _("Time limit"),
-        "countdown": _("Countdown"),
-        "grace": _("Grace when offline"),
-        "undo": _("Undo"),
-        "autoplay": _("Cards go home by themselves"),
-        "placement": _("The reserve is laid out"),
-        "ends": _("Ends with"),
-        "ranked": _("Ranked"),
-        "spectate": _("Others see moves"),
-        "bots": _("Bots may enter"),
-        "ghosts": _("Ghosts"),
-    }[name]
+from cellrace_client.terminal.race_settings import setting_name
 
 
 def setting_text(value: object) -> str:

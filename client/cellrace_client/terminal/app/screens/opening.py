@@ -17,10 +17,11 @@ from cellrace_client.terminal.app.clock import clock_text
 from cellrace_client.terminal.app.desk import Desk
 from cellrace_client.terminal.app.fitting import fitted
 from cellrace_client.terminal.app.screens.base import DeskScreen
-from cellrace_client.terminal.app.settings_form import NAMES, Part, SettingsForm, part_of
-from cellrace_client.terminal.app.settings_words import setting_name, setting_text
+from cellrace_client.terminal.app.settings_form import FOLLOWING, NAMES, Part, SettingsForm, part_of
+from cellrace_client.terminal.app.settings_words import setting_text
 from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.app.widgets.options import Options
+from cellrace_client.terminal.race_settings import setting_name
 from cellrace_client.terminal.titles import game_title
 
 
@@ -73,7 +74,7 @@ class OpeningScreen(DeskScreen):
         return str(self._form.values["variant"])
 
     def _line(self, name: str) -> Content:
-        value = self._form.values[name]
+        value = self._form.value(name)
         match name:
             case "variant":
                 text = game_title(str(value))
@@ -89,11 +90,14 @@ class OpeningScreen(DeskScreen):
                 text = str(value) or _("none; type RACE/PLAYER")
             case _:
                 text = setting_text(value)
-        arrows = ("‹", "›") if part_of(name) is not Part.TEXT else (" ", " ")
+        chosen = part_of(name) is not Part.TEXT and not self._form.follows(name)
+        arrows = ("‹", "›") if chosen else (" ", " ")
         return Content(f"{fitted(setting_name(name), 28)} {arrows[0]} {text} {arrows[1]}")
 
-    def _show(self, name: str) -> None:
-        self.query_one("#form", OptionList).replace_option_prompt(name, self._line(name))
+    def _show(self, *names: str) -> None:
+        form = self.query_one("#form", OptionList)
+        for name in names:
+            form.replace_option_prompt(name, self._line(name))
 
     @property
     def _marked(self) -> str:
@@ -104,8 +108,8 @@ class OpeningScreen(DeskScreen):
         """The next value of the setting that is marked, or the one before."""
         name = self._marked
         self._form.change(name, by)
-        self._show(name)
-        self.say("")
+        self._show(name, *FOLLOWING)
+        self.say(_("A race on a known deal is never ranked.") if self._form.follows(name) else "")
 
     async def _on_key(self, event: events.Key) -> None:
         name = self._marked
@@ -115,7 +119,7 @@ class OpeningScreen(DeskScreen):
         event.stop()
         event.prevent_default()
         self._form.type(name, character)
-        self._show(name)
+        self._show(name, *FOLLOWING)
 
     def action_open(self) -> None:
         """Opens the race, and enters it."""
@@ -123,8 +127,7 @@ class OpeningScreen(DeskScreen):
 
     async def _open(self) -> None:
         request = self._form.request()
-        for name in NAMES:
-            self._show(name)
+        self._show(*NAMES)
         view = await self.desk.connection.create(request)
         self.desk.variant = view.settings.variant
         self.desk.guide.show_race(view.race)
