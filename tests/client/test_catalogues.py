@@ -162,7 +162,7 @@ NOT_SAID = {"UsageError", "InvalidText", "NotImplementedError", "RuntimeError", 
 QUIET_KEYWORDS = {"id", "classes", "name", "help", "epilog", "metavar", "envvar", "client"}
 """Arguments that nobody reads, and the help of commands, which is English."""
 
-QUIET_NAMES = {"CSS", "DEFAULT_CSS", "BINDINGS", "_BOX"}
+QUIET_NAMES = {"CSS", "DEFAULT_CSS", "BINDINGS", "BOX"}
 
 ALLOWED = {
     *("Robo", "Ada", "Bix", "Cog", "Dot", "Esk", "Fig", "Gyro"),  # bots
