@@ -121,7 +121,8 @@ class Administration:
         # Again: what was being recorded of a race that ended at that moment is there by now.
         await self._purge(player_id, stand_ins)
         await self._store.accounts.forget(player_id)
-        return f"{_told(player)} is deleted; in {races} races on record somebody without a name has played instead."
+        counted = "1 race" if races == 1 else f"{races} races"
+        return f"{_told(player)} is deleted; in {counted} on record somebody without a name has played instead."
 
     async def _leave(self, race_id: str, player: str, stand_in: str) -> None:
         """Take a player out of a race that has not ended; one that runs is forfeited."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from cellrace.messages import Ghost, RaceState, Settings
-from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences
+from cellrace.messages import EntrantStatus, Ghost, Player, RaceKind, RaceState, Settings, Summary
+from cellrace_client.language import speak
+from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences, summary_line
+from cellrace_client.terminal.standings_lines import entrant_text
+from cellrace_server.core.standins import NAMELESS
 from tests.client.views import ANN, BOB, CY, a_view, entrant
 
 CODE = "ABCD2345"
@@ -30,6 +34,33 @@ ALONE = {"entrants": (entrant(ANN),), "code": CODE}
 def test_a_friend_is_told_the_whole_command(url: str, told: tuple[str, str]) -> None:
     """As a shell takes it; on the same machine as another player of it."""
     assert invitation(a_view(**ALONE), url) == told
+
+
+@pytest.mark.parametrize(
+    ("lang", "line"),
+    [
+        ("en", "r1: Baker's Game, 1 of 2 seats taken: Deleted player."),
+        ("uk", "r1: Гра Бейкера, зайнято 1 з 2 місць: Видалений гравець."),
+        ("ru", "r1: Игра Бейкера, занято 1 из 2 мест: Удалённый игрок."),
+    ],
+)
+def test_a_race_in_a_list_is_told_with_its_games_name_in_the_language_spoken(lang: str, line: str) -> None:
+    """And with what stands for the name of somebody who has been deleted."""
+    speak(lang)
+    there = entrant(Player(id="gone-1", name=NAMELESS, bot=False))
+    gone = entrant(BOB, EntrantStatus.FORFEITED)
+    summary = Summary(
+        race="r1",
+        kind=RaceKind.RACE,
+        variant="bakers-game",
+        state=RaceState.OPEN,
+        seats=2,
+        host="gone-1",
+        created_at=1,
+        entrants=(there, replace(gone, ghost=True)),
+    )
+    assert summary_line(summary) == line
+    assert entrant_text(there, "a") == line.rpartition(": ")[2].rstrip(".")
 
 
 def test_nobody_is_invited_where_nobody_can_come_in() -> None:

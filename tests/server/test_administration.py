@@ -270,6 +270,10 @@ class TestDelete:
         (ghost,), (shown,) = record.race.settings.ghosts, record.race.ghosts
         assert shown.player.id == f"{ghost.player}@{old.id}"
 
+    async def test_one_race_is_told_as_one(self, here: Shell, office: Administration) -> None:
+        await ended_race(here, ANN, BEN)
+        assert "in 1 race on record" in await office.delete("ann")
+
     async def test_the_others_keep_what_they_have(self, here: Shell, office: Administration) -> None:
         race = await ended_race(here, ANN, BEN)
         await ended_race(here, BEN, CAT)
@@ -291,7 +295,7 @@ class TestDelete:
         self, here: Shell, office: Administration
     ) -> None:
         races = [await ended_race(here, ANN, BEN), await ended_race(here, CAT, ANN)]
-        await office.delete("ann")
+        assert "in 2 races on record" in await office.delete("ann")
         ids = set()
         for race in races:
             record = await here.store.races.load(race.id)

@@ -7,22 +7,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from cellrace.errors import ErrorCode, Refused, UnknownVariant
-from cellrace.messages import Entrant, EntrantStatus, RaceState, Summary
+from cellrace.messages import Entrant, RaceState
 from cellrace.rules_text import rules_paragraphs
 from cellrace.variants import find_variant
 from cellrace_client.connection import Connection
 from cellrace_client.errors import Unclear
 from cellrace_client.language import _, spoken
-from cellrace_client.race_view import DONE, RaceView, goes_on, seated
+from cellrace_client.race_view import DONE, RaceView, goes_on
 from cellrace_client.terminal.board_lines import board_lines
 from cellrace_client.terminal.commands import Command, help_lines, says_yes
 from cellrace_client.terminal.competing_commands import DEFAULT_GAME, WORDS_HERE, CompetingCommands
 from cellrace_client.terminal.hints import find_hint, tell_hint, why_no_hint
 from cellrace_client.terminal.move_words import home_words, move_words
 from cellrace_client.terminal.questions import Question, daily_question, stop_question
-from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences
+from cellrace_client.terminal.race_lines import invitation, rematch_sentence, settings_sentences, summary_line
 from cellrace_client.terminal.race_settings import read_settings
-from cellrace_client.terminal.sentences import seats_text, tell_race
+from cellrace_client.terminal.sentences import tell_race
 from cellrace_client.terminal.standings_lines import entrants_lines
 from cellrace_client.terminal.watching import board_of, first_board_lines, shown_boards
 from cellrace_client.thinker import Thinker
@@ -137,7 +137,7 @@ class Commands:
 
     async def _list(self, variant: str | None) -> None:
         races = await self._connection.list_races(variant=variant, state=RaceState.OPEN)
-        self._say(*[_summary_line(summary) for summary in races] or [_("No race is open; type open.")])
+        self._say(*[summary_line(summary) for summary in races] or [_("No race is open; type open.")])
 
     async def _join(self, rest: tuple[str, ...]) -> None:
         if len(rest) != 1:
@@ -287,8 +287,3 @@ def has_begun(view: RaceView) -> bool:
 
 def _is_past_its_start(view: RaceView) -> bool:
     return view.state not in (RaceState.OPEN, RaceState.COUNTDOWN)
-
-
-def _summary_line(summary: Summary) -> str:
-    names = ", ".join(one.player.name for one in summary.entrants if one.status is not EntrantStatus.FORFEITED)
-    return f"{summary.race}: {summary.variant}, {seats_text(seated(summary.entrants), summary.seats)}: {names}."

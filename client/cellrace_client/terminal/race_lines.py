@@ -1,15 +1,24 @@
-"""One race in lines: how a friend comes into it, and all its settings. Pure."""
+"""One race in lines: in a list, how a friend comes into it, and all its settings. Pure."""
 
 from __future__ import annotations
 
 import shlex
 
 from cellrace.autoplay import Autoplay
-from cellrace.messages import Ends, RaceState
+from cellrace.messages import Ends, EntrantStatus, RaceState, Summary
 from cellrace_client.connection import is_of_this_machine, short_address
 from cellrace_client.language import _
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import RaceView, seated
+from cellrace_client.terminal.sentences import seats_text
+from cellrace_client.terminal.titles import game_title, player_title
 from cellrace_client.verdict import VERDICT_SENTENCES
+
+
+def summary_line(summary: Summary) -> str:
+    """A race in a list of those that are open: what is raced, and who is there."""
+    there = (one.player for one in summary.entrants if one.status is not EntrantStatus.FORFEITED)
+    seats, game = seats_text(seated(summary.entrants), summary.seats), game_title(summary.variant)
+    return f"{summary.race}: {game}, {seats}: {', '.join(map(player_title, there))}."
 
 
 def invitation(view: RaceView, url: str) -> tuple[str, str] | None:

@@ -10,6 +10,7 @@ from cellrace_client.language import _, n_
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.counts import cards_counted, moves_counted
 from cellrace_client.terminal.speech import length_text, ordinal
+from cellrace_client.terminal.titles import player_title
 
 
 def status_text(status: EntrantStatus) -> str:
@@ -37,7 +38,7 @@ def status_text(status: EntrantStatus) -> str:
 
 def player_text(player: Player, me: str) -> str:
     """A player in a list: `Ann`, `Bob (bot)`, `Ann (you)`."""
-    return player.name + player_marks(player, me)
+    return player_title(player) + player_marks(player, me)
 
 
 def player_marks(player: Player, me: str, *, ghost: bool = False) -> str:
@@ -52,7 +53,7 @@ def player_marks(player: Player, me: str, *, ghost: bool = False) -> str:
 
 def entrant_text(entrant: Entrant, me: str) -> str:
     """The same of an entrant, who may be a ghost."""
-    return entrant.player.name + entrant_marks(entrant, me)
+    return player_title(entrant.player) + entrant_marks(entrant, me)
 
 
 def entrant_marks(entrant: Entrant, me: str) -> str:
@@ -67,7 +68,7 @@ def standings_lines(standings: Sequence[Standing], me: str, ghosts: Collection[s
 
 def _standing_line(standing: Standing, me: str, *, ghost: bool) -> str:
     place = ordinal(standing.place)
-    player = standing.player.name + player_marks(standing.player, me, ghost=ghost)
+    player = player_title(standing.player) + player_marks(standing.player, me, ghost=ghost)
     if standing.status is EntrantStatus.WON and standing.time is not None:
         line = _("{place}: {player} won in {time}").format(place=place, player=player, time=length_text(standing.time))
         if standing.raw is not None and standing.latency is not None:

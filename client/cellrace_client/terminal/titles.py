@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from cellrace.messages import RaceKind
+from cellrace.messages import Player, RaceKind
 from cellrace.variants import VARIANTS
 from cellrace_client.language import _
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.speech import printable
+
+NAMELESS = "Deleted player"
+"""What servers call whoever stands in for a player who has been deleted."""
+
+
+def player_title(player: Player) -> str:
+    """A player by name; of one who has been deleted, that."""
+    return _("Deleted player") if player.name == NAMELESS else player.name
 
 
 def game_title(variant_id: str) -> str:

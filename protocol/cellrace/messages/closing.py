@@ -28,5 +28,5 @@ CLOSE_SENTENCES: dict[CloseCode, str] = {
     CloseCode.BAD_TOKEN: "bad token",
     CloseCode.RATE_LIMITED: "the rate limit kept being exceeded (closes, does not lock out)",
     CloseCode.NO_HELLO: "no hello within 10 s",
-    CloseCode.BANNED: "banned",
+    CloseCode.BANNED: "this player is banned or deleted",
 }

@@ -23,7 +23,7 @@ from cellrace_client.terminal.app.widgets.lines import Key
 from cellrace_client.terminal.race_lines import rematch_sentence
 from cellrace_client.terminal.speech import length_text
 from cellrace_client.terminal.standings_lines import player_marks, status_text
-from cellrace_client.terminal.titles import race_title
+from cellrace_client.terminal.titles import player_title, race_title
 from cellrace_client.verdict import VERDICT_SENTENCES, Verdict
 
 
@@ -171,7 +171,8 @@ def _line(standing: Standing, view: RaceView, width: int, *, ranked: bool) -> Co
     if ranked:
         rating = standing.rating
         cells.append("" if rating is None else f"{rating.after - rating.before:+d}")
-    name = standing.player.name, player_marks(standing.player, view.player, ghost=standing.player.id in view.ghosts)
+    marks = player_marks(standing.player, view.player, ghost=standing.player.id in view.ghosts)
+    name = player_title(standing.player), marks
     line = Content(_row(width, f"{standing.place}.", name, *cells))
     return line.stylize("bold $accent") if standing.player.id == view.player else line
 
