@@ -23,6 +23,7 @@ from cellrace.variants import VARIANTS
 from cellrace_client.events import TAKEN_OUT
 from cellrace_client.language import DOMAIN, LANGUAGES, LOCALE
 from cellrace_client.terminal.commands import USAGE, WORDS
+from cellrace_client.terminal.titles import NAMELESS
 from cellrace_client.verdict import VERDICT_SENTENCES
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +50,7 @@ TABLES: dict[str, list[str]] = {
     "client/cellrace_client/verdict.py": list(VERDICT_SENTENCES.values()),
     "client/cellrace_client/connection/wire.py": ["The connection is cut."],
     "client/cellrace_client/events.py": [TAKEN_OUT],
+    "client/cellrace_client/terminal/titles.py": [NAMELESS],
     "client/cellrace_client/terminal/commands.py": [word.does for word in WORDS.values()],
 }
 """Sentences that stand in tables, and are looked up when they are told."""

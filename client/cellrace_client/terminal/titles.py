@@ -14,7 +14,7 @@ NAMELESS = "Deleted player"
 
 def player_title(player: Player) -> str:
     """A player by name; of one who has been deleted, that."""
-    return _("Deleted player") if player.name == NAMELESS else player.name
+    return _(NAMELESS) if player.name == NAMELESS else player.name
 
 
 def game_title(variant_id: str) -> str:
