@@ -144,6 +144,7 @@ LOOKED_UP = {
     "str(error)",
     "sentence",
     "event.sentence",
+    "NAMELESS",
     "error.why",
     "word.does",
     "word.usage",
