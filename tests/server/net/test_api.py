@@ -21,7 +21,6 @@ from cellrace_server.store.races import Head, RaceStore, Secret
 from tests.server.net.fetching import fetch
 from tests.story.passing_time import PassingTime
 from tests.story.players import SECRETS, Player, Table, open_race, play, start_race
-from tests.waiting import eventually
 
 
 async def test_public_races_are_listed_and_private_ones_are_not(node: Node, seats: Table, ann: Player) -> None:
@@ -207,9 +206,7 @@ async def test_ghosts_are_shown_as_to_a_spectator(node: Node, seats: Table) -> N
     race = await start_race(bob, ghosts=[{"race": first, "player": ann.id}], spectate="live")
     ghost = f"{ann.id}@{first}"
     await bob.push("race.progress", race=race, player=ghost, seq=2)
-    (room,) = [referee.room for referee in node.services.rooms if referee.room.id == race]
-    done_at = room.race.ghosts[0].ended + (room.race.start_at or 0)
-    await eventually(lambda: node.services.store.clock.now() >= done_at)
+    await bob.push("race.done", race=race, player=ghost)
     watched = await eve.ask("race.watch", race=race)
     shown = (await fetch(node.port, f"/api/v1/races/{race}")).json
     assert shown["entrants"] == watched["entrants"]
