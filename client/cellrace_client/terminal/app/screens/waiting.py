@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
 from textual.widget import Widget
@@ -19,7 +19,7 @@ from cellrace_client.pace import PACES
 from cellrace_client.race_view import RaceView
 from cellrace_client.terminal.app.clock import until_next_count
 from cellrace_client.terminal.app.desk import Desk
-from cellrace_client.terminal.app.fitting import fitted
+from cellrace_client.terminal.app.fitting import fitted, wrapped
 from cellrace_client.terminal.app.lobby_lines import strength_text
 from cellrace_client.terminal.app.screens.base import RaceScreen
 from cellrace_client.terminal.app.screens.dialogs import Choice, Menu, stop_question
@@ -29,6 +29,10 @@ from cellrace_client.terminal.race_lines import invitation
 from cellrace_client.terminal.speech import whole_seconds
 from cellrace_client.terminal.standings_lines import entrant_text, status_text
 from cellrace_client.terminal.titles import game_title
+
+_ORDER = ("settings", "who", "say", "invitation", "countdown")
+_AROUND = 13
+"""Lines of the screen around the settings, the entrants and the invitation."""
 
 
 class WaitingScreen(RaceScreen):
@@ -40,17 +44,28 @@ class WaitingScreen(RaceScreen):
         Binding("b", "bot", show=False),
         Binding("k", "kick", show=False),
         Binding("escape", "leave_race", show=False),
+        Binding("down", "scroll('down')", show=False),
+        Binding("up", "scroll('up')", show=False),
+        Binding("pagedown", "scroll('page_down')", show=False),
+        Binding("pageup", "scroll('page_up')", show=False),
     ]
     DEFAULT_CSS = """
-    WaitingScreen #waiting { height: 1fr; padding: 1 2; }
+    WaitingScreen #waiting { height: 1fr; padding: 1 2; scrollbar-size-vertical: 1; }
+    WaitingScreen #waiting.-low { padding: 0 1; }
     WaitingScreen Static { width: 1fr; height: auto; }
     WaitingScreen #countdown { width: 1fr; text-align: center; color: $accent; height: 3; margin-top: 1; }
     WaitingScreen #say { text-align: center; margin-top: 1; }
+    WaitingScreen #invitation { text-align: center; }
+    WaitingScreen .-low #say { text-align: left; margin: 0; text-style: bold; color: $accent; }
+    WaitingScreen .-low #countdown { display: none; }
+    WaitingScreen .-low #invitation { text-align: left; margin-top: 1; }
+    WaitingScreen .-low #settings { margin-top: 1; }
     """
 
     def __init__(self, desk: Desk, race: str) -> None:
         super().__init__(desk, race)
         self._counting: Timer | None = None
+        self._low = False
 
     def hear(self, event: Event) -> None:
         """The countdown is seen, and need not be said too."""
@@ -61,10 +76,11 @@ class WaitingScreen(RaceScreen):
 
     def middle(self) -> Iterable[Widget]:
         """What is raced, who is there, and the countdown."""
-        with Vertical(id="waiting"):
+        with VerticalScroll(id="waiting", can_focus=False):
             yield Static(markup=False, id="settings")
             yield Static(markup=False, id="who")
             yield Static(markup=False, id="say")
+            yield Static(markup=False, id="invitation")
             yield Digits("", id="countdown")
 
     def head(self) -> tuple[str, str]:
@@ -83,7 +99,7 @@ class WaitingScreen(RaceScreen):
         ready = view.me is not None and view.me.status is EntrantStatus.READY
         keys = [Key(_("Space"), "ready", p_("key", "not ready") if ready else p_("key", "ready"))]
         if view.is_host and view.seated > 1:
-            keys += [Key("s", "start", _("start with those who are ready")), Key("k", "kick", _("remove"))]
+            keys += [Key("s", "start", _("start the ready")), Key("k", "kick", _("remove"))]
         if self._has_room(view):
             keys.append(Key("b", "bot", _("add a bot")))
         return [*keys, Key("F1", "rules", _("rules")), Key("Esc", "leave_race", _("leave"))]
@@ -96,13 +112,43 @@ class WaitingScreen(RaceScreen):
         view = self.view
         if view is None:
             return
-        self.query_one("#settings", Static).update(Content("\n".join(settings_lines(view.settings))))
+        settings = settings_lines(view.settings)
+        invited = invitation(view, self.desk.connection.url) or ()
+        self.query_one("#settings", Static).update(Content("\n".join(settings)))
+        self.query_one("#invitation", Static).update(Content("\n".join(invited)))
+        self.query_one("#invitation", Static).display = bool(invited)
+        self._order(view, [*settings, *invited])
         width = max(20, min(60, self.size.width - 4))
         seats = n_("{count} of {seats} seat taken:", "{count} of {seats} seats taken:", view.settings.seats)
-        lines = [Content(""), Content(seats.format(count=view.seated, seats=view.settings.seats))]
-        lines += [_entrant_line(entrant, view, width) for entrant in view.entrants[: max(1, self.size.height - 16)]]
+        lines = [] if self._low else [Content("")]
+        lines.append(Content(seats.format(count=view.seated, seats=view.settings.seats)))
+        lines += [_entrant_line(entrant, view, width) for entrant in view.entrants]
         self.query_one("#who", Static).update(Content("\n").join(lines))
         self._count(view)
+
+    def _order(self, view: RaceView, told: Sequence[str]) -> None:
+        """First what matters, where there is no room for all: what to press or the countdown, and who is there."""
+        width = max(2, self.size.width - 4)
+        need = sum(len(wrapped(line, width, self.size.height)) for line in told) + len(view.entrants)
+        low = need + _AROUND > self.size.height
+        if low == self._low:
+            return
+        self._low = low
+        box = self.query_one("#waiting", VerticalScroll)
+        box.set_class(low, "-low")
+        order = ["say", "countdown", "who", "invitation", "settings"] if low else list(_ORDER)
+        box.sort_children(key=lambda child: order.index(child.id or ""))
+
+    def action_scroll(self, way: str) -> None:
+        """Reads on, or back, where there is no room for all."""
+        box = self.query_one("#waiting", VerticalScroll)
+        match way:
+            case "down" | "up":
+                box.scroll_relative(y=1 if way == "down" else -1, animate=False)
+            case "page_down":
+                box.scroll_page_down(animate=False)
+            case _:
+                box.scroll_page_up(animate=False)
 
     def _count(self, view: RaceView) -> None:
         """Shows the countdown, and again when its number changes: by the race clock, so for everybody at once."""
@@ -112,13 +158,13 @@ class WaitingScreen(RaceScreen):
         digits, told = self.query_one("#countdown", Digits), self.query_one("#say", Static)
         if view.state is RaceState.OPEN or view.start_at is None:
             digits.update("")
-            said = [_said_in_the_open(view), *(invitation(view, self.desk.connection.url) or ())]
-            told.update(Content("\n".join(said)))
+            told.update(Content(_said_in_the_open(view)))
             return
         left = view.start_at - self.desk.now()
         count = whole_seconds(left)
         digits.update(str(count))
-        told.update(Content(_("The race starts in") if count else _("The cards are being dealt …")))
+        starts = f"{_('The race starts in')} {count}" if self._low else _("The race starts in")
+        told.update(Content(starts if count else _("The cards are being dealt …")))
         if count:
             self._counting = self.set_timer(until_next_count(left), self._count_on)
 

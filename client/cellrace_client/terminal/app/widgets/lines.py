@@ -105,15 +105,13 @@ class KeyLine(Line):
         self._ends: list[int] = []
 
     def put(self, keys: Sequence[Key]) -> None:
-        """Shows keys, as many as there is room for."""
+        """Shows keys, as many as there is room for; always the last one, which is the way out."""
         width = self.size.width
         at = 1
         parts: list[Content] = [Content(" ")]
-        self._keys, self._ends = keys, []
-        for key in keys:
-            length = cell_len(key.shown) + 1 + cell_len(key.does) + 2
-            if at + length > width + 1:
-                break
+        self._keys, self._ends = _with_room(keys, width), []
+        for key in self._keys:
+            length = _length(key)
             parts.append(Content.styled(key.shown, "bold $text"))
             parts.append(Content(f" {key.does}  "))
             at += length
@@ -125,3 +123,16 @@ class KeyLine(Line):
             if event.x < end:
                 await self.screen.run_action(key.action)
                 return
+
+
+def _length(key: Key) -> int:
+    return cell_len(key.shown) + 1 + cell_len(key.does) + 2
+
+
+def _with_room(keys: Sequence[Key], width: int) -> list[Key]:
+    """The first of the keys, and the last one, as many as a line has room for."""
+    shown = list(keys)
+    # One of the two cells after the last one may be missing.
+    while len(shown) > 1 and 1 + sum(map(_length, shown)) > width + 1:
+        del shown[-2]
+    return shown
