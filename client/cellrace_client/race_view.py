@@ -139,6 +139,13 @@ class RaceView:
         me = self.me
         return self.state is RaceState.RUNNING and me is not None and me.status not in DONE and self.game is not None
 
+    @property
+    def lacks_logs(self) -> bool:
+        """Whether one may see more of the others' games than was told: what they played before one's own had ended."""
+        me = self.me
+        may_see = me is not None and (me.status in DONE or self.state is RaceState.OVER)
+        return may_see and any(len(self.log_of(rival.player.id)) < rival.seq for rival in self.rivals)
+
     def entrant(self, player: str) -> Entrant | None:
         """The entrant of a player's id."""
         return next((entrant for entrant in self.entrants if entrant.player.id == player), None)

@@ -61,8 +61,11 @@ def check_access(race: Race, viewer: str, now: int) -> None:
     daily = race.kind is RaceKind.DAILY
     published = race.start_at is not None and (not daily or now >= published_at(day_of(race.start_at)))
     # A daily is its player's own until it is published, and everybody's from then on.
-    if (not published if daily else race.settings.private) and race.entrant(viewer) is None:
-        raise Refused(ErrorCode.NOT_ALLOWED)
+    stranger = race.entrant(viewer) is None
+    if daily and not published and stranger:
+        raise Refused(ErrorCode.NOT_ALLOWED, "A game of the day is its player's own until that day is published.")
+    if not daily and race.settings.private and stranger:
+        raise Refused(ErrorCode.NOT_ALLOWED, "This race is private: its games are for those who were in it.")
     if race.cancelled is not None:
         raise Refused(ErrorCode.TOO_EARLY, "This race was cancelled: there are no games, and its deal stays a secret.")
     if race.standings is None or not published:

@@ -146,6 +146,7 @@ def test_what_befalls_the_connection_is_told() -> None:
     assert "r9" in tell_event(Matched("r9"), 0)[0]
     assert tell_event(Lost("r9", "There is no such race."), 0)[0].endswith("There is no such race.")
     assert tell_event(Synced(open_race, open_race), 0) == []
+    assert tell_event(Synced(open_race, a_view(entrants=(entrant(BOB),))), 0) == ["You are not in the race any more."]
     told = tell_event(Synced(open_race, over), 0)
     assert told[0] == "Race r1 is over."
     assert told[-1].startswith("2nd: Ann (you)")

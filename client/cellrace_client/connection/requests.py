@@ -165,6 +165,14 @@ class Requests(ABC):
         await self.request(RaceSync(race=race))
         return self._known(race)
 
+    async def with_logs(self, race: str) -> RaceView:
+        """A race with the games of the others as far as one may see them; asks for them where that is needed.
+
+        Whoever plays is not told the moves of others, and those made until then are in no push afterwards.
+        """
+        view = self._known(race)
+        return await self.sync(race) if view.lacks_logs else view
+
     async def watch(self, race: str | None = None, *, code: str | None = None) -> RaceView:
         """Becomes a spectator, also again after a drop."""
         return self._known((await self.request(RaceWatch(race=race, code=code))).race)

@@ -78,7 +78,7 @@ class Commands:
             case "leave" | "concede" | "forfeit":
                 await self._stop(command.word, sure=bool(rest) and says_yes(rest[0]))
             case "board":
-                self._board(" ".join(rest))
+                await self._board(" ".join(rest))
             case "legal":
                 self._legal()
             case "hint":
@@ -152,7 +152,7 @@ class Commands:
         if view.dealt is not None:
             self._say(*entrants_lines(view))
 
-    def _board(self, name: str) -> None:
+    async def _board(self, name: str) -> None:
         view = self.view()
         if not name and view.game is not None:
             self.show_board(view)
@@ -162,7 +162,8 @@ class Commands:
             shown = [line for player in shown_boards(view) for line in board_of(view, player)]
             self._say(*shown or first_board_lines(view))
         else:
-            self._say(*board_of(view, _named(view.entrants, name).player.id))
+            player = _named(view.entrants, name).player.id
+            self._say(*board_of(await self._connection.with_logs(view.race), player))
 
     async def _kick(self, name: str) -> None:
         view = self.view()

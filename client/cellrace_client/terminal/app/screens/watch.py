@@ -160,6 +160,8 @@ class WatchScreen(RaceScreen):
         if (view := self.view) is not None:
             # Nothing can be said before the screen is there.
             self.call_after_refresh(self.say, self.opening_words(view))
+            if view.lacks_logs:
+                self.ask(self.desk.connection.with_logs(self.race))
 
     def action_page(self, by: int) -> None:
         """Shows other boards."""

@@ -10,7 +10,7 @@ from textual.widgets import Static
 from cellrace.game import Game
 from cellrace.messages import Entrant
 from cellrace_client.language import _
-from cellrace_client.race_view import RaceView
+from cellrace_client.race_view import DONE, RaceView
 from cellrace_client.terminal.app.bars import bar
 from cellrace_client.terminal.app.desk import Taste
 from cellrace_client.terminal.app.fitting import fitted, fitted_name
@@ -58,7 +58,7 @@ class Seat(Vertical):
         right = f"{entrant.home}/{pack}"
         marks = entrant_marks(entrant, view.player)
         name = fitted_name(f"{place}. {entrant.player.name}", marks, width - len(right) - 1)
-        state = status_text(entrant.status) if entrant.online else _("offline")
+        state = status_text(entrant.status) if entrant.online or entrant.status in DONE else _("offline")
         drawn = bar(entrant.home, pack, max(4, width - _STATE - 1), letters=self._taste.letters)
         told = Content(f"{name} {right}\n{drawn} {fitted(state, _STATE)}").stylize("bold", 0, len(name))
         self.query_one(Static).update(told, layout=False)
