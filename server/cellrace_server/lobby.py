@@ -124,19 +124,22 @@ class Lobby:
         return await self._enter(member, await self._find_by_code(request.code or "", address), answer)
 
     async def _find_by_code(self, code: str, address: str) -> str:
-        # Whether those under way are wrong is not known before they are looked up: that many more may be.
+        too_many = Refused(
+            ErrorCode.RATE_LIMITED,
+            "Too many wrong codes have come from your address.",
+            retry_after=GUESSES_AGAIN,
+        )
+        # Whether those under way are wrong is not known before they are looked up: that many more may be, and of these
+        # nobody is told that they are.
         async with self._turns.setdefault(caller_of(address), asyncio.Semaphore(LOOKED_UP_AT_ONCE)):
             if await self._store.players.guesses("code", address) >= self._bounds.wrong_guesses:
-                raise Refused(
-                    ErrorCode.RATE_LIMITED,
-                    "Too many wrong codes have come from your address.",
-                    retry_after=GUESSES_AGAIN,
-                )
+                raise too_many
             race_id = await self._store.lists.by_code(code)
-            if race_id is None:
-                await self._store.players.count_guess("code", address, GUESS_WINDOW)
-                raise Refused(ErrorCode.NO_SUCH_RACE)
-            return race_id
+            if race_id is not None:
+                return race_id
+            if await self._store.players.count_guess("code", address, GUESS_WINDOW) > self._bounds.wrong_guesses:
+                raise too_many
+            raise Refused(ErrorCode.NO_SUCH_RACE)
 
     async def _enter(
         self, member: Member, race_id: str, answer: Answer, *, by_code: bool = True, listed: bool = False
